@@ -20,6 +20,7 @@ from netwright.app.analysis.prediction_inputs import (
 )
 from netwright.app.analysis.prediction_options import PredictionOptions
 from netwright.app.analysis.prediction_panel import AnswersPanel, card_with_head
+from netwright.app.analysis.write_panel import WritePanel, below_each_other
 from netwright.app.processes import OnResult
 from netwright.app.runs.segments import RunPage
 from netwright.app.shell import Shell
@@ -69,14 +70,14 @@ class PredictPage(RunPage):
         self._timer.setInterval(LIVE_MS)
         self._timer.timeout.connect(self._ask_live)
         self.options = PredictionOptions(self)
-        self.options.changed.connect(self._on_options)
+        self.options.changed.connect(lambda: self._on_changed() if self.record is not None else None)
         self.options.network_changed.connect(self.reload)
         self.state = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
         self.name = ElidedLabel()
         self.onnx_button, self.run_button = QPushButton(tr("ONNX file…")), QPushButton(tr("Use the run"))
         self.cancel_button = QPushButton(tr("Cancel"))
         self.pages, self.message = QStackedWidget(), QLabel(translation(NO_NETWORK))
-        self.panel, self.assumed = AnswersPanel(shell), QLabel()
+        self.panel, self.writing, self.assumed = AnswersPanel(shell), WritePanel(shell), QLabel()
         self._sample_column = QVBoxLayout()
         self._lay_out()
         self.setAcceptDrops(True)
@@ -115,7 +116,7 @@ class PredictPage(RunPage):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(12)
         row.addWidget(self._sample_card())
-        row.addWidget(self.panel, 1)
+        row.addLayout(below_each_other(self.writing, self.panel), 1)
         self.pages.addWidget(work)
         for button in (self.run_button, self.cancel_button, self.name):
             button.hide()
@@ -155,6 +156,7 @@ class PredictPage(RunPage):
         """Load the network, now or when the page is seen; the answers of another one are removed."""
         self._cancel()
         self.record, self._is_changed = None, False
+        self.writing.stop()
         self.options.show_kind(is_onnx=bool(self.network or self.model), is_foreign=False)
         self._is_stale = True
         if self.isVisible():
@@ -181,6 +183,7 @@ class PredictPage(RunPage):
         self.assumed.setText(tr("Assumed, since the file does not say: {assumed}", assumed=assumed) if assumed else "")
         self.assumed.setVisible(bool(assumed))
         self._show_inputs(self.record)
+        self.writing.show_network(self.network or self.run, self.record, self.options.network_values())
         self.panel.show_hint(translation(FIRST if self.sample is not None else FILES_FIRST))
         self.pages.setCurrentIndex(1)
         self._on_changed()
@@ -238,10 +241,6 @@ class PredictPage(RunPage):
         self._is_changed = True
         if self._pending is None and not self._timer.isActive():
             self._timer.start()
-
-    def _on_options(self) -> None:
-        if self.record is not None:
-            self._on_changed()
 
     def _ask_live(self) -> None:
         """Request the answer for the present drawing or text."""
@@ -369,4 +368,5 @@ class PredictPage(RunPage):
         """Cancel the request, and remove the files."""
         self._timer.stop()
         self._cancel()
+        self.writing.shutdown()
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -29,6 +29,7 @@ from netwright.engine.project.sources.images import is_image
 from netwright.engine.runs.model_files import Assumptions, ModelChoice
 
 if TYPE_CHECKING:
+    from netwright.engine.lowering.cached_steps import CachedNetwork
     from netwright.engine.models.trained_model import Model
 
 ONNX = ".onnx"
@@ -46,11 +47,18 @@ class Predictor(Protocol):
     assumed: tuple[str, ...]
     """The assumptions about a network from elsewhere, a sentence each; empty where its preparation is stored."""
 
+    longest: int
+    """Steps that its layers have positions for; 0 where there is no such limit, or it is not known."""
+
     def outputs(self, inputs: Arrays) -> list[Array]:
         """Return the outputs in the order of the record, samples first."""
 
     def target_picture(self, sample: Path, shape: tuple[int, ...]) -> Array | None:
         """Return the target (C, H, W) of a picture file that is one of the data it was trained on, else None."""
+
+    def cached(self, most: int) -> "CachedNetwork | None":
+        """Return the network as one that computes its newest steps alone, of at most so many; None where that cannot
+        be."""
 
 
 def open_predictor(named: ModelChoice | Path) -> Predictor:
@@ -91,8 +99,13 @@ class ModelPredictor:
         forecast = trained.facts.forecast
         self.season = max(0, self.record.season) or (forecast.season if forecast is not None else 0)
         self.assumed = trained.assumed
-        self._trained = trained
+        self._trained, self.longest = trained, trained.longest
         trained.refuse_without_targets()
+
+    def cached(self, most: int) -> "CachedNetwork | None":
+        """Return the network as one that computes its newest steps alone; None where it has layers that look at other
+        steps in ways that are not known."""
+        return self._trained.cached(most)
 
     def outputs(self, inputs: Arrays) -> list[Array]:
         """Return the outputs in the order of the record, samples first."""
@@ -127,6 +140,7 @@ class OnnxPredictor:
         if not path.exists():
             raise UserError(f"There is no file {path}.", code="not_found")
         self._path, self._session = path, required("functions", "onnx_session")(path)
+        self.season = self.longest = 0
         self._ports = [Port(port.name, port.type, port.sizes) for port in self._session.inputs]
         if not self._ports:
             raise UserError(f"{path} takes no inputs, so that it can be asked nothing.")
@@ -145,6 +159,9 @@ class OnnxPredictor:
                 f"{path} takes {len(self._ports)} inputs; its preparation names {len(self.record.inputs)}. "
                 "Export the run again."
             )
+
+    def cached(self, most: int) -> None:
+        """Return None: ONNX Runtime computes all steps."""
 
     def _assume(self, assumptions: Assumptions) -> Preparation:
         """Return the record of a network from elsewhere; it computes one empty sample, which shows its outputs."""

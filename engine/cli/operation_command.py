@@ -223,7 +223,11 @@ def print_stream(
                 writer.row(row)
         else:
             for line in declared.text(request, result):
-                say(line)
+                if isinstance(line, Document):
+                    TableOutput(sys.stdout).write(line.text)
+                    sys.stdout.flush()
+                else:
+                    say(line)
 
 
 def _print_json(declared: Operation[Any, Any], stream: Stream[Any], head: Mapping[str, Any], result: Any) -> None:
@@ -240,7 +244,9 @@ def _print_json(declared: Operation[Any, Any], stream: Stream[Any], head: Mappin
     known, out = others(), sys.stdout
     out.write(f"{json.dumps({**head, **known})[:-1]}, {json.dumps(stream.field)}: [")
     try:
-        out.writelines(_items(getattr(result, stream.field)))
+        for item in _items(getattr(result, stream.field)):
+            out.write(item)
+            out.flush()
     except UserError as error:
         out.write(f"]{end(failure(error.code, str(error)))}}}\n")
         raise

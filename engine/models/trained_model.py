@@ -6,14 +6,16 @@ from functools import cached_property
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import fx, nn
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import quoted
 from netwright.engine.data.loading.batches import Tensors, as_tuple
 from netwright.engine.data.loading.datasets import has_varying_lengths
+from netwright.engine.lowering.cached_steps import CachedNetwork, cached
 from netwright.engine.lowering.fitted import trained_preparation
 from netwright.engine.lowering.module import build, prefixes
+from netwright.engine.lowering.modules.attention import PositionEmbedding
 from netwright.engine.lowering.weights_folder import WEIGHTS, fill, sha256
 from netwright.engine.network.analysis import Analysis, analyse
 from netwright.engine.network.network import Network
@@ -153,6 +155,18 @@ class Model:
     def answering(self) -> nn.Module:
         """The network as it was designed: it gives probabilities where it ends in a softmax."""
         return self.filled(build(self.network, self.analysis))
+
+    @property
+    def longest(self) -> int:
+        """The steps that all layers have positions for; 0 where no layer has such a limit."""
+        modules = self.answering.modules()
+        return min((one.table.num_embeddings for one in modules if isinstance(one, PositionEmbedding)), default=0)
+
+    def cached(self, most: int) -> CachedNetwork | None:
+        """Return `answering` as a network that computes its newest steps alone, of at most `most`; None where it has
+        layers that do not allow it."""
+        module = self.answering
+        return cached(module, most) if isinstance(module, fx.GraphModule) else None
 
     def filled(self, module: nn.Module) -> nn.Module:
         """Return a module of the network with its weights, as it is evaluated."""

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from netwright.engine.core.errors import RunError, UserError, did_you_mean
 from netwright.engine.core.finite_json import to_json
-from netwright.engine.operations.operation import run_operation
+from netwright.engine.operations.operation import installed_operation, run_operation
 from netwright.engine.placement.cluster_part import cluster_function
 from netwright.engine.project.data_hosts import say_typed
 from netwright.engine.project.file import dumps
@@ -268,6 +268,23 @@ def transfer(
     values |= {"data": other, "outputs": outputs, "freeze_up_to": freeze_up_to, "replaces": force}
     result = run_operation("transfer", source=folder_of(source), output=Path(to), **values)
     return load(result.path)
+
+
+def generate(
+    network: Named, prompt: str, callback: Callable[[str], object] | None = None, *, trust: bool = False, **options: Any
+) -> str:
+    """Return the text that a language model writes after a prompt. `callback` is called with each piece of it as it
+    comes. `options` are those of the command, such as `length`, `temperature`, `top_k`, `top_p`, `stop` (a text or
+    several) and `seed`. Raises `UserError`."""
+    names = [parameter.name for parameter in installed_operation("generate").parameters()]
+    said = dict(said_of_model(options, names))
+    if "stop" in said:
+        said["stop"] = (said["stop"],) if isinstance(said["stop"], str) else tuple(said["stop"])
+    result = run_operation("generate", model=folder_of(network), prompt=prompt, trusted=trust, **said)
+    for piece in result.pieces:
+        if callback is not None:
+            callback(piece["text"])
+    return str(result.text)
 
 
 def experiment(

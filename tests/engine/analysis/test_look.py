@@ -25,6 +25,10 @@ class Known:
     assumed: tuple[str, ...] = ()
     given: Arrays = ()
     season: int = 0
+    longest: int = 0
+
+    def cached(self, most: int) -> None:
+        """Have none."""
 
     def outputs(self, inputs: Arrays) -> list[Array]:
         self.given = inputs
