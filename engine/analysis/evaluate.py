@@ -20,6 +20,7 @@ from netwright.engine.analysis import decisions, groups, temperature
 from netwright.engine.analysis.curves import curves
 from netwright.engine.analysis.passes import Pass, pass_for
 from netwright.engine.analysis.per_sample import SampleScores
+from netwright.engine.analysis.scores import Perplexity
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.files import read_object, write_checked_json
 from netwright.engine.core.finite_json import to_json
@@ -42,6 +43,7 @@ from netwright.engine.project.bindings import in_order
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import SPLITS
 from netwright.engine.project.options.metric_options import METRICS
+from netwright.engine.project.stored_facts import predicted_text
 from netwright.engine.project.target_scale import fitted_outputs
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.runs.baselines import beside
@@ -51,7 +53,7 @@ from netwright.engine.training.losses import Loss, OutputAdapters, loss_for, nor
 from netwright.engine.training.metrics import channels_last
 
 FOLDER = "evaluations"
-FORMAT = 4
+FORMAT = 5
 LIMIT_BYTES = 2**28
 RANKED = 24
 """Number of samples in the lists of the worst and the most uncertain."""
@@ -225,6 +227,7 @@ class Evaluation:
         adapters = OutputAdapters(trained.wanted)
         accumulator = MetricAccumulator(metrics, SingleProcess(), DEVICE)
         passes = [self._pass(number) for number in range(len(trained.wanted))]
+        perplexity = Perplexity() if predicted_text(trained.preparation) is not None else None
         sample_count = 0
         for batch in dataset.shard_batches(0, 1, BATCH):
             outputs = trained.outputs(trained.scoring, batch.inputs)
@@ -234,9 +237,12 @@ class Evaluation:
             for output_pass, output, target in zip(passes, fitted, fitted_targets, strict=False):
                 if output_pass is not None:
                     output_pass.update(*_last(output, target), sample_count)
+            if perplexity is not None:
+                perplexity.update(*_last(fitted[0], fitted_targets[0]))
             sample_count += batch.count
             report(sample_count, len(dataset), "samples")
         loss_sum, values, _ = accumulator.compute()
+        values = values if perplexity is None else {**values, "perplexity": perplexity.value}
         samples = SampleScores(
             data.numbers[split], [output_pass.each() if output_pass is not None else {} for output_pass in passes]
         )

@@ -45,11 +45,11 @@ def predict_model(request: PredictRequest) -> PredictResult | SavedPredictions:
     answers: Iterator[Any]
     if (samples := request.samples) is None or _are_paths(samples, record):
         files = [*request.files, *map(Path, samples or ())]
-        answers = predict(predictor, files, request.top, size=request.batch, look=take or look)
+        answers = predict(predictor, files, request.top, size=request.batch, look=take or look, beams=request.beams)
         answers = chain([next(answers)], answers)  # what cannot be predicted at all is said before anything is printed
     else:
         names = [str(number) for number in range(_count(samples))]
-        answers = iter(predict_raw(predictor, samples, names, request.top, take or look))
+        answers = iter(predict_raw(predictor, samples, names, request.top, take or look, request.beams))
     result.predictions = result.counted(answers)
     if take is not None:
         return saved(request, result, take)

@@ -103,7 +103,13 @@ class Batch:
 
 
 def predict(
-    predictor: Predictor, sources: Sequence[Path], most: int = 5, *, size: int = 0, look: Look | None = None
+    predictor: Predictor,
+    sources: Sequence[Path],
+    most: int = 5,
+    *,
+    size: int = 0,
+    look: Look | None = None,
+    beams: int = 1,
 ) -> Iterator[dict[str, Any]]:
     """Yield the answer for each sample of files and folders, in order: `{"sample": name, "outputs": [...]}`, or
     `"error"` with the reason; and `"warnings"` where a row holds what the network does not know. `most`: number of
@@ -113,7 +119,7 @@ def predict(
     Raises `UserError` for sources that hold nothing the network takes.
     """
     record = predictor.record
-    answer = partial(_answers, predictor, most=most, look=look)
+    answer = partial(_answers, predictor, most=most, look=look, beams=beams)
     takes_one = any(None in preparation.sizes for preparation in record.inputs)
     count = 0
     for batch, prepared in _ahead(batches_of(record, sources, 1 if takes_one else size)):
@@ -129,11 +135,11 @@ def predict(
 
 
 def predict_raw(
-    predictor: Predictor, raw: Any, names: Sequence[str], most: int = 5, look: Look | None = None
+    predictor: Predictor, raw: Any, names: Sequence[str], most: int = 5, look: Look | None = None, beams: int = 1
 ) -> list[dict[str, Any]]:
     """Return the answers for rows, texts or arrays, as `netwright.engine.data.loading.apply_preparation.prepare` takes
     them. Raises `UserError`."""
-    answers = _answers(predictor, names, prepare(predictor.record, raw), most, look)
+    answers = _answers(predictor, names, prepare(predictor.record, raw), most, look, beams)
     if len(raw) and isinstance(raw[0], Mapping):
         cells = {name: [row.get(name) for row in raw] for name in column_names(predictor.record)}
         _warn(answers, cell_warnings(predictor.record, cells))
@@ -382,9 +388,9 @@ def _only_array(preparation: InputPreparation, by_name: Mapping[str, StoredArray
 
 
 def _answers(
-    predictor: Predictor, names: Sequence[str], inputs: Arrays, most: int, look: Look | None = None
+    predictor: Predictor, names: Sequence[str], inputs: Arrays, most: int, look: Look | None = None, beams: int = 1
 ) -> list[dict[str, Any]]:
-    predictions = present(predictor.record, predictor.outputs(inputs))
+    predictions = present(predictor.record, predictor.outputs(inputs), beams)
     rows: list[dict[str, Any]] = [
         {"sample": name, "outputs": [told(answers, number, most) for answers in predictions]}
         for number, name in enumerate(names)

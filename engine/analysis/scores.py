@@ -36,6 +36,28 @@ def ratio(part: Array, whole: Array) -> Array:
     return np.divide(part, whole, out=np.zeros(np.broadcast(part, whole).shape), where=np.asarray(whole) != 0)
 
 
+@dataclass
+class Perplexity:
+    """The number of tokens that a language model hesitates between: the exponential of the mean negative log likelihood
+    of a token."""
+
+    total: float = 0.0
+    count: int = 0
+
+    def update(self, scores: Array, tokens: Array) -> None:
+        """Add the scores (N, T, V), logits, for tokens (N, T), of which negative ones do not count."""
+        lowered = scores - scores.max(-1, keepdims=True)
+        chosen = np.take_along_axis(lowered, np.maximum(tokens, 0)[..., np.newaxis], -1)[..., 0]
+        losses = np.log(np.exp(lowered).sum(-1)) - chosen
+        self.total += float(losses[tokens >= 0].sum(dtype=np.float64))
+        self.count += int((tokens >= 0).sum())
+
+    @property
+    def value(self) -> float:
+        """The perplexity of all tokens so far."""
+        return float(np.exp(self.total / max(1, self.count)))
+
+
 @dataclass(frozen=True, eq=False)
 class ClassCounts:
     """Numbers of correct, predicted and actual ones per class (..., C)."""

@@ -62,6 +62,15 @@ class PredictRequest(ModelRequest):
         int,
         Argument("samples per batch (default: as many as suit their size, up to 1,024)", metavar="N", read=read_count),
     ] = 0
+    beams: Annotated[
+        int,
+        Argument(
+            "search for the likeliest transcripts with so many beginnings at a time (default: 1, the likeliest class "
+            "at each step)",
+            metavar="N",
+            read=read_count,
+        ),
+    ] = 1
     output: Annotated[
         Path | None,
         Argument(

@@ -15,6 +15,7 @@ import numpy as np
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.text import format_number
+from netwright.engine.data.loading.ctc_decoding import beam_search, best_path
 from netwright.engine.data.sources.array_files import headers
 from netwright.engine.data.sources.arrays_reader import in_channels
 from netwright.engine.data.sources.audio_reader import BadSoundError, load_sound
@@ -341,17 +342,19 @@ class Answers:
         return {"class": classes[int(value)], "probabilities": each}
 
 
-def present(record: Preparation, outputs: Sequence[Array]) -> tuple[Answers, ...]:
+def present(record: Preparation, outputs: Sequence[Array], beams: int = 1) -> tuple[Answers, ...]:
     """Return the answers in the outputs of the network, one per target. `outputs` are in the order of the network.
+    Transcripts are those of the most probable alignment, with more than one of `beams` of a beam search.
 
     Raises `UserError` where they do not have the shape of the record.
     """
     if len(outputs) < len(record.targets):
         raise UserError(f"Expected {len(record.targets)} outputs of the network, received {len(outputs)}.")
-    return tuple(_present(target, np.asarray(output)) for target, output in zip(record.targets, outputs, strict=False))
+    pairs = zip(record.targets, outputs, strict=False)
+    return tuple(_present(target, np.asarray(output), beams) for target, output in pairs)
 
 
-def _present(target: TargetPreparation, output: Array) -> Answers:
+def _present(target: TargetPreparation, output: Array, beams: int) -> Answers:
     if not target.fits:
         raise UserError(
             f"The output '{target.name}' has the sizes {spoken_sizes(target)}, which do not fit its "
@@ -377,7 +380,12 @@ def _present(target: TargetPreparation, output: Array) -> Answers:
         best = (np.take(probabilities, 1, axis) >= target.threshold).astype(np.int64)
     if target.task == "classes":
         return Answers(target, best, probabilities)
-    return Answers(target, [_transcript(steps, target) for steps in best.tolist()], probabilities)
+    blank, first = (0, 1) if target.blank == "first" else (len(target.classes), 0)
+    if beams > 1:
+        found = [beam_search(steps, blank, beams) for steps in probabilities]
+    else:
+        found = [best_path(steps, blank) for steps in best.tolist()]
+    return Answers(target, [[channel - first for channel in channels] for channels in found], probabilities)
 
 
 def _calibrated(output: Array, target: TargetPreparation, axis: int) -> Array:
@@ -399,10 +407,3 @@ def _activated(scores: Array, activation: str, axis: int) -> Array:
         return scores
     raised = np.exp(scores - scores.max(axis, keepdims=True))
     return np.asarray(raised / raised.sum(axis, keepdims=True))
-
-
-def _transcript(steps: Sequence[int], target: TargetPreparation) -> list[int]:
-    """Return the classes of the most probable alignment (best path decoding of CTC): without repeats and blanks."""
-    blank, first = (0, 1) if target.blank == "first" else (len(target.classes), 0)
-    changes = [step for place, step in enumerate(steps) if not place or step != steps[place - 1]]
-    return [step - first for step in changes if step != blank]

@@ -12,6 +12,7 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 import netwright as nw
+from netwright.engine.analysis.evaluate import Evaluation
 from netwright.engine.analysis.generation import LanguageModel, Writer, generate
 from netwright.engine.analysis.operations.generate import WRITTEN, GenerateRequest
 from netwright.engine.analysis.predictors import open_predictor
@@ -163,6 +164,22 @@ def test_the_window_reads_the_text_as_it_grows(run: Path, tmp_path: Path) -> Non
     json.dumps(result)
 
 
+def test_evaluate_tells_the_perplexity(run: Path) -> None:
+    model = open_model(run)
+    evaluation = Evaluation(model, "test", None)
+    part = evaluation.data.split("test")
+    total, count = 0.0, 0
+    for row, target in zip(part.inputs[0], part.targets[0], strict=True):
+        real = target[target >= 0]
+        with torch.no_grad():
+            shares = model.answering(torch.from_numpy(row[None, : len(real)]).long())[0].numpy()
+        total -= float(np.log(shares[np.arange(len(real)), real]).sum())
+        count += len(real)
+    found = evaluation.result()[0]["metrics"]["perplexity"]
+    assert found == pytest.approx(np.exp(total / count), rel=1e-4)
+    assert 1 < found < 256
+
+
 def test_predict_says_the_next_bytes_as_text(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = run.parent / "two.txt"
     lines.write_text("red bird\nblue birds\n")
@@ -200,6 +217,9 @@ class Steps:
         self.record = Preparation(kind="arrays", inputs=(part,) * (2 if has_source else 1), targets=(target,))
 
     def cached(self, most: int) -> None:
+        """Have none."""
+
+    def target_picture(self, sample: Path, shape: tuple[int, ...]) -> None:
         """Have none."""
 
     def outputs(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
