@@ -63,7 +63,7 @@ class CachedNetwork:
 
 
 class Memory:
-    """What one layer keeps of the steps before: their number; and of attention, room for `most` keys and values."""
+    """The steps before, as one layer keeps them: their number; and of attention, room for `most` keys and values."""
 
     def __init__(self, inner: Any, most: int) -> None:
         self.inner, self.most, self.num_seen = inner, most, 0
