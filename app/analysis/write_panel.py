@@ -161,7 +161,7 @@ class WritePanel(QFrame):
         self._show_button()
 
     def _written(self) -> str:
-        """Return what is written so far; the file is cut where a character is being written."""
+        """Return the text so far; the file is cut where a character is being written."""
         try:
             return (self._folder / WRITTEN).read_bytes().decode("utf-8", "ignore")
         except OSError:
