@@ -20,6 +20,7 @@ FILES: dict[str, tuple[str, ...]] = {
         *ALL,
         "engine/analysis",
         "app/analysis",
+        "engine/endpoint",
         "engine/exchange/test_onnx_session.py",
         "system/test_predict_page_end_to_end.py",
     ),
@@ -38,6 +39,7 @@ FILES: dict[str, tuple[str, ...]] = {
         "system/test_two_hosts.py",
     ),
     "doctor": (*ALL, "engine/doctor", "app/doctor"),
+    "endpoint": (*ALL, "engine/endpoint"),
     "exchange": (
         *ALL,
         "engine/exchange",
@@ -47,6 +49,7 @@ FILES: dict[str, tuple[str, ...]] = {
         "app/history/test_runs_page.py",
         "app/test_small_screen.py",
         "engine/analysis/test_predict.py",
+        "engine/endpoint",
         "engine/layers/test_complex.py",
         "engine/layers/test_parity.py",
         "engine/layers/test_unpooling.py",

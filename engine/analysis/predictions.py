@@ -6,7 +6,7 @@ many there are. A sample that cannot be used is told with the reason, and the ot
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -140,13 +140,18 @@ def predict_raw(
     """Return the answers for rows, texts or arrays, as `netwright.engine.data.loading.apply_preparation.prepare` takes
     them. Raises `UserError`."""
     answers = _answers(predictor, names, prepare(predictor.record, raw), most, look, beams)
-    if len(raw) and isinstance(raw[0], Mapping):
-        cells = {name: [row.get(name) for row in raw] for name in column_names(predictor.record)}
-        _warn(answers, cell_warnings(predictor.record, cells))
+    warn_of_rows(predictor.record, raw, answers)
     return answers
 
 
-def _warn(answers: Sequence[dict[str, Any]], warnings: Sequence[Sequence[str]]) -> None:
+def warn_of_rows(record: Preparation, raw: Any, answers: Sequence[MutableMapping[str, Any]]) -> None:
+    """Add to the answers for rows what the network does not know of them; other samples have no warnings."""
+    if column_names(record) and isinstance(raw, Sequence) and raw and isinstance(raw[0], Mapping):
+        cells = {name: [row.get(name) for row in raw] for name in column_names(record)}
+        _warn(answers, cell_warnings(record, cells))
+
+
+def _warn(answers: Sequence[MutableMapping[str, Any]], warnings: Sequence[Sequence[str]]) -> None:
     """Add the warnings to the answers that have some."""
     for answer, some in zip(answers, warnings, strict=False):
         if some and "error" not in answer:
@@ -391,10 +396,7 @@ def _answers(
     predictor: Predictor, names: Sequence[str], inputs: Arrays, most: int, look: Look | None = None, beams: int = 1
 ) -> list[dict[str, Any]]:
     predictions = present(predictor.record, predictor.outputs(inputs), beams)
-    rows: list[dict[str, Any]] = [
-        {"sample": name, "outputs": [told(answers, number, most) for answers in predictions]}
-        for number, name in enumerate(names)
-    ]
+    rows = _told(predictions, names, most)
     if (how := predicted_text(predictor.record)) is not None:
         for row, tokens, real in zip(rows, predictions[0].values, inputs[0], strict=True):
             count = max(np.flatnonzero(real), default=0) + 1  # the rest is padding
@@ -402,6 +404,20 @@ def _answers(
     if look is not None:
         look(rows, inputs, predictions)
     return rows
+
+
+def answers_in(
+    record: Preparation, outputs: Sequence[Array], names: Sequence[str], most: int
+) -> Sequence[MutableMapping[str, Any]]:
+    """Return the answers in the outputs of a network for samples of these names. Raises `UserError`."""
+    return _told(present(record, outputs), names, most)
+
+
+def _told(predictions: Sequence[Answers], names: Sequence[str], most: int) -> list[dict[str, Any]]:
+    return [
+        {"sample": name, "outputs": [told(answers, number, most) for answers in predictions]}
+        for number, name in enumerate(names)
+    ]
 
 
 def told(answers: Answers, number: int, most: int) -> dict[str, Any]:

@@ -61,8 +61,9 @@ class Predictor(Protocol):
         be."""
 
 
-def open_predictor(named: ModelChoice | Path) -> Predictor:
-    """Return the predictor of a model. An ONNX file is computed by ONNX Runtime, on the CPU. Raises `UserError`."""
+def open_predictor(named: ModelChoice | Path, *, in_process: bool = False) -> Predictor:
+    """Return the predictor of a model. An ONNX file is computed by ONNX Runtime, on the CPU, in a child process; with
+    `in_process` it is opened there first, and computed in this one. Raises `UserError`."""
     choice = named if isinstance(named, ModelChoice) else ModelChoice(named)
     path = choice.path
     if path.suffix.lower() == ONNX and not path.is_dir():
@@ -71,7 +72,10 @@ def open_predictor(named: ModelChoice | Path) -> Predictor:
             raise UserError(f"{path} is an ONNX file, which has no {choice.weights} weights.", hint=hint)
         if choice.device not in ("auto", "cpu"):
             raise UserError(f"{path} is an ONNX file, which is computed on the CPU.", hint="Leave out the device.")
-        return OnnxPredictor(path, choice.assumptions)
+        predictor = OnnxPredictor(path, choice.assumptions)
+        if in_process:
+            predictor.move_here()
+        return predictor
     from netwright.engine.models.open_model import open_model
 
     return ModelPredictor(open_model(choice))
@@ -162,6 +166,10 @@ class OnnxPredictor:
 
     def cached(self, most: int) -> None:
         """Return None: ONNX Runtime computes all steps."""
+
+    def move_here(self) -> None:
+        """Compute in this process from now on. Raises `UserError`."""
+        self._session.move_here()
 
     def _assume(self, assumptions: Assumptions) -> Preparation:
         """Return the record of a network from elsewhere; it computes one empty sample, which shows its outputs."""

@@ -4,7 +4,8 @@ end."""
 import json
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ class OnnxSession:
         self._left_s = self._allowed_s = allowed_work_s(path)
         self._sample_s = 0.0
         self._failure = ""
+        self._here: _Work | None = None
         helper = Helper(_Work(path).answer)
         self._arrays = helper.arrays
         self.close = weakref.finalize(self, helper.close)
@@ -66,8 +68,25 @@ class OnnxSession:
         )
         self.metadata: Mapping[str, str] = ends["metadata"]
 
+    def move_here(self) -> None:
+        """Compute in this process from now on, which saves the way to the child: without its limits, for a file that
+        has been opened there before and is asked again and again. Raises `UserError`."""
+        work = _Work(self._path)
+        try:
+            work.open()
+        except RunError as error:
+            raise UserError(f"{self._path} cannot be loaded by ONNX Runtime: {str(error).rstrip('.')}.") from None
+        self._here = work
+        self.close()
+
     def run(self, feeds: Mapping[str, Array]) -> list[Array]:
         """Return the outputs for inputs by name, samples first. Raises `UserError`."""
+        if self._here is not None:
+            try:
+                return list(self._here.answer(dict(feeds)))
+            except (RunError, MemoryError) as error:
+                reason = str(error).rstrip(".") or "there is not enough memory for it"
+                raise UserError(f"{self._path} cannot be computed by ONNX Runtime: {reason}.") from None
         count = max(len(array) for array in feeds.values())
         if not self._sample_s and count > 1 and all(port.sizes[:1] == (None,) for port in self.inputs):
             self.run({name: array[:1] for name, array in feeds.items()})  # it shows how long a sample takes
@@ -105,22 +124,22 @@ class _Work:
         self._path = path
         self._session: Any = None
 
+    def open(self) -> None:
+        """Open the file for a process that does other things beside it. Raises `RunError`."""
+        with _worded():
+            self._session = open_session(self._path, spins=False)
+
     def answer(self, feeds: dict[str, Array] | None) -> Sequence[np.ndarray]:
         """Return the outputs; without `feeds` what the file says of itself, as JSON. Raises `RunError`."""
-        try:
-            if self._session is None:
+        if self._session is None:
+            with _worded():
                 limit_memory(allowed_memory())
                 refuse_functions_of(self._path)
                 self._session = open_session(self._path, MOST_THREADS)
-            if feeds is None:
-                return [np.array(json.dumps(self._ends()))]
+        if feeds is None:
+            return [np.array(json.dumps(self._ends()))]
+        with _worded():
             outputs: Sequence[Any] = self._session.run(None, feeds)
-        except UserError as error:
-            raise RunError(str(error)) from None
-        except Exception as error:  # ONNX Runtime has a dozen classes of errors without a common one
-            if is_out_of_memory(error):
-                raise MemoryError from error
-            raise RunError(printable(str(error).strip().partition("\n")[0][:MOST_CHARACTERS])) from None
         if not all(isinstance(output, np.ndarray) for output in outputs):
             raise RunError("one of its outputs is no tensor")
         return outputs
@@ -131,6 +150,19 @@ class _Work:
             **{name: [asdict(_port(port)) for port in several] for name, several in ports.items()},
             "metadata": dict(self._session.get_modelmeta().custom_metadata_map),
         }
+
+
+@contextmanager
+def _worded() -> Iterator[None]:
+    """Raise what fails as a `RunError`, or as a `MemoryError`."""
+    try:
+        yield
+    except UserError as error:
+        raise RunError(str(error)) from None
+    except Exception as error:  # ONNX Runtime has a dozen classes of errors without a common one
+        if is_out_of_memory(error):
+            raise MemoryError from error
+        raise RunError(printable(str(error).strip().partition("\n")[0][:MOST_CHARACTERS])) from None
 
 
 def _port(argument: Any) -> SessionPort:

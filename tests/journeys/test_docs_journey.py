@@ -26,9 +26,12 @@ PATIENCE_S = 300
 NOT_HERE = (
     *("weights fetch", "notify --webhook", "new resnet18", "transfer resnet18", "=s3://", "=https://"),
     *("--profile ", "cluster validate", "cluster default", "cluster import", "runs/2026-11-22_23-10-05_digits"),
-    *("devices --test", "train gpt_small"),
+    *("devices --test", "train gpt_small", "endpoint runs/houses"),
 )
-"""Commands that need a network or a cluster, or take long and have a test of their own; `test_docs.py` parses them."""
+"""Commands that need a network or a cluster, or take long or do not end and have a test of their own; `test_docs.py`
+parses them."""
+PROGRAMS_ELSEWHERE = ("api.md", "endpoint.md")
+"""Pages whose Python runs in `test_api.py` and `test_endpoint.py`."""
 ACCURACY, RMSE = 0.03, 0.07
 """Accepted differences of the results that `docs/gallery.md` states, of which an RMSE is divided by."""
 PROJECTS = sorted((ROOT / "docs" / "gallery").glob("*.md"))
@@ -153,10 +156,10 @@ def remove(path: Path) -> None:
 
 
 def programs(page: Path) -> str:
-    """The Python of a page as one program with the lines of the page; that of `api.md` runs in `test_api.py`."""
+    """The Python of a page as one program with the lines of the page."""
     lines = [""] * len(page.read_text(encoding="utf-8").splitlines())
     for block in blocks(page):
-        if block.language == "python" and page.name != "api.md":
+        if block.language == "python" and page.name not in PROGRAMS_ELSEWHERE:
             text = block.text.splitlines()
             lines[block.line : block.line + len(text)] = text
     return "\n".join(lines) if any(lines) else ""

@@ -18,6 +18,7 @@ def test_the_examples_of_the_help_work_from_an_empty_folder(tmp_path: Path, monk
     lines = [line for examples in EXAMPLES.values() for line in examples if line != "devices --test"]
     for part in sorted(parts(), key=lambda part: part.name != "exchange"):  # the others ask what it has exported
         lines += [line for command in part.commands.values() for line in command.examples]
+    lines.remove("endpoint digits.onnx")  # which does not end by itself
     lines = [line.replace("--minutes 1", "--minutes 0.5") for line in lines]
     folder = tmp_path / "empty"
     folder.mkdir()

@@ -168,6 +168,7 @@ LINES = {
     "explain": ["explain RUN --method gradcam --sample 1", "explain RUN --method NAME"],
     "prune": ["prune RUN --amount 0.5 -o NEW_pruned.netwright"],
     "robustness": ["robustness RUN"],
+    "endpoint": ["endpoint NAME", "endpoint GONE.onnx --port 0", "endpoint ONNX --container NEW/Containerfile"],
     "notify": ["notify --webhook NAME"],
     "help": ["help", "help NAME"],
     "completion": ["completion bash"],

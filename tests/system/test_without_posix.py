@@ -21,7 +21,7 @@ import numpy, platformdirs.unix, platformdirs.windows, psutil, rich.console
 
 gone, windows_names, task = json.loads(sys.argv[1]), ("msvcrt", "winreg", "WinDLL"), sys.argv[2]
 if task == "imports":
-    import mcp.server.lowlevel, mcp.server.stdio, onnx, onnxruntime, pyarrow, torch
+    import fastapi, uvicorn, mcp.server.lowlevel, mcp.server.stdio, onnx, onnxruntime, pyarrow, torch
 
 class Function:
     def __init__(self, name):

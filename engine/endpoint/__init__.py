@@ -1,0 +1,1 @@
+"""A part: a model that answers over HTTP."""
