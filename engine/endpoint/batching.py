@@ -50,7 +50,7 @@ class Batcher:
         self.batches = self.samples = 0
 
     async def answer(self, prepare: Callable[[], Arrays], finish: Finish, count: int) -> Any:
-        """Return what `finish` makes of the outputs for `count` samples. Raises what `prepare` and `finish` raise, and
+        """Compute `count` samples, and return the answer that `finish` makes. Raises what both functions raise, and
         `UserError` where the network cannot compute them."""
         job = Job(prepare, finish, count)
         self._waiting.append(job)
@@ -138,7 +138,7 @@ class Batcher:
 
 
 def _tried(work: Callable[[], Any]) -> Any:
-    """Return what `work` returns, or the exception that it raises."""
+    """Call `work`, and return its result, or the exception that it raises."""
     try:
         return work()
     except Exception as error:

@@ -144,7 +144,7 @@ async def _samples(request: Request) -> Sequence[Any]:
 
 
 async def _of_files(model: ServedModel, request: Request, top: int, patience_s: float) -> Callable[[], Rows]:
-    """Return what gives, in a thread, the answers for uploaded files: they lie in a folder of their own until then.
+    """Return the function that answers uploaded files in a thread: they lie in a folder of their own until then.
     Raises `RefusedRequest` for a form without files."""
     try:
         form = await request.form(max_files=MOST_FILES, max_fields=MOST_FILES)
