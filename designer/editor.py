@@ -273,7 +273,9 @@ class Editor(QObject):
         if network is not None:
             project = replace(project, network=blocks.with_network_in(project.network, self._scope, network))
         if layout is not None:
-            project = replace(project, layout=project.layout.with_inside(self._scope, layout))
+            project = replace(
+                project, layout=blocks.with_layout_in(project.network, project.layout, self._scope, layout)
+            )
         return project
 
     def undo(self) -> None:

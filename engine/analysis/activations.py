@@ -11,6 +11,7 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.progress import report
 from netwright.engine.data.sources.source import Array
 from netwright.engine.data.tables.histograms import of_numbers
+from netwright.engine.network.analysis import owner_path
 from netwright.engine.network.receptive_field import receptive_fields
 from netwright.engine.training.metrics import channels_last
 
@@ -164,7 +165,7 @@ def filters(subject: Subject, name: str) -> Found:
     Of more channels the mean is told; `filters` (K, C, h, w) has all, of at most `MOST_MAPS` filters.
     """
     layer = subject.layer(name, lambda layer: layer.key in CONVOLUTIONS, "2-D convolution, whose filters are pictures")
-    prefix = subject.trained.module_names[layer.path]
+    prefix = subject.trained.module_names[owner_path(subject.trained.network, layer.path)]
     weights = subject.module.state_dict()
     weight = next(
         weights[f"{module_name}.weight"] for module_name in prefix if f"{module_name}.weight" in weights

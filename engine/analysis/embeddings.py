@@ -16,6 +16,7 @@ from netwright.engine.core.progress import report
 from netwright.engine.data.loading.apply_preparation import present
 from netwright.engine.data.loading.preview import target_text
 from netwright.engine.data.sources.source import Array
+from netwright.engine.network.analysis import owner_path
 
 MOST_SAMPLES = 2000
 BATCH = 64
@@ -67,7 +68,8 @@ def _layer(subject: Subject, name: str) -> Layer:
     if name:
         return subject.layer(name, lambda layer: True, "layer")
     layers = list(subject.layers.values())
-    learned = [at for at, layer in enumerate(layers) if any(subject.trained.module_names.get(layer.path, ()))]
+    names, network = subject.trained.module_names, subject.trained.network
+    learned = [at for at, layer in enumerate(layers) if any(names.get(owner_path(network, layer.path), ()))]
     has_weights = [at for at in learned if layers[at].family in ("Fully connected", "Convolution", "Recurrent")]
     return layers[max(0, has_weights[-1] - 1)] if has_weights else layers[-1]
 

@@ -10,6 +10,7 @@ import itertools
 import json
 import operator
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from netwright.engine.exchange.onnx_layers import REAL, computed_values, seen_ou
 from netwright.engine.exchange.sample_inputs import Arrays
 from netwright.engine.layers.base import LayerType
 from netwright.engine.lowering.module import LAYER, prefixes
-from netwright.engine.network.analysis import LayerShapes, analyse, type_at
+from netwright.engine.network.analysis import LayerShapes, analyse, owner_path, type_at
 
 KEY = "layers"
 """Key of the metadata."""
@@ -71,7 +72,9 @@ def noted_layers(exported: ExportedNetwork, data: bytes | Path, batch: Arrays) -
     keys = prefixes(exported.network, analysis)
     rows = []
     for path, nodes in single_layers.items():
-        row = notes.row(types[path], shapes[path], nodes, keys[path])
+        owner = owner_path(exported.network, path)
+        own = replace(shapes[path], weights=shapes[owner].weights)
+        row = notes.row(types[path], own, nodes, keys[owner])
         if row is not None:
             rows.append({"name": nodes[-1].meta[LAYER], **row})
     return json.dumps(rows, ensure_ascii=False) if rows else ""

@@ -119,6 +119,7 @@ class _Printer:
             steps = tuple(
                 (
                     step.variable,
+                    step.attribute,
                     tuple((place[port.layer], port.name) for port in step.feeds),
                     tuple(port.name for port in step.ports),
                     tuple(map(_call_key, step.calls)),
@@ -136,7 +137,7 @@ class _Printer:
     def _slots(self, planned: Plan) -> dict[Slot, Any]:
         """Return the arguments of the modules and blocks of a plan. Those of nested kinds must be set already."""
         slots: dict[Slot, Any] = {}
-        for step in planned.steps:
+        for step in (step for step in planned.steps if not step.holder):
             for named_call in step.calls:
                 if named_call.attribute:
                     slots |= {(named_call.attribute, key): value for key, value in named_call.call.kwargs.items()}
@@ -162,7 +163,7 @@ class _Printer:
             *_about(kind),
             *call(4, "def __init__(", ["self", *typed], ") -> None:"),
             "        super().__init__()",
-            *(line for step in planned.steps for line in self._construction(step, kind)),
+            *(line for step in planned.steps if not step.holder for line in self._construction(step, kind)),
             "",
             *call(4, "def forward(", ["self", *tensors], f") -> {returned}:"),
             *self._forward(kind),
@@ -372,12 +373,12 @@ def _copies(step: Step, tensors: list[str], names: list[str], namespace: set[str
     if step.calls:
         (named_call,) = step.calls
         head = f"{target} = {spelled(named_call.call.target)}("
-        return [call(8, head, [f"self.{step.variable}", *tensors, *keywords(named_call.call.kwargs)], ")")]
+        return [call(8, head, [f"self.{step.attribute}", *tensors, *keywords(named_call.call.kwargs)], ")")]
     if len(step.copies) == 1 or _is_chain(step):
-        return [call(8, f"{target} = self.{step.variable}(", tensors, ")")]
+        return [call(8, f"{target} = self.{step.attribute}(", tensors, ")")]
     chained, shared = tensors[: len(names)], tensors[len(names) :]
     copy = unique("copy", namespace)
-    begin = [f"        {target} = {', '.join(chained)}", f"        for {copy} in self.{step.variable}:"]
+    begin = [f"        {target} = {', '.join(chained)}", f"        for {copy} in self.{step.attribute}:"]
     return [[*begin, *call(12, f"{target} = {copy}(", [*names, *shared], ")")]]
 
 

@@ -102,7 +102,7 @@ def _add_copies(
     """Add the copies of a block in series and return the last outputs. Inputs without an output enter every copy."""
     count = len(step.copies)
     for number, copy in enumerate(step.copies):
-        inner = prefix + f"{copy_path(step.variable, number, count)}/".replace("/", ".")
+        inner = prefix + f"{copy_path(step.attribute, number, count)}/".replace("/", ".")
         outputs = _add_plan(root, graph, copy, values, inner, f"{path}{copy_path(step.layer.id, number, count)}/")
         values = [*outputs, *values[len(outputs) :]]
     return outputs
@@ -118,7 +118,7 @@ def _add_function(
 
     def inner(x: fx.Proxy) -> fx.Proxy:
         inside = f"{path}{step.layer.id}/"
-        (output,) = _add_plan(root, graph, copy, [Value(x.node, value.lengths)], f"{prefix}{step.variable}.", inside)
+        (output,) = _add_plan(root, graph, copy, [Value(x.node, value.lengths)], f"{prefix}{step.attribute}.", inside)
         return fx.Proxy(output.tensor, tracer)
 
     result = resolve(named_call.call.target)(inner, fx.Proxy(value.tensor, tracer), **named_call.call.kwargs)
@@ -221,16 +221,23 @@ def resolve(target: str) -> Callable[..., Any]:
 
 def prefixes(network: Network, analysis: Analysis) -> dict[str, tuple[str, ...]]:
     """Return, per id path of a layer, the attributes of the built module that hold its weights: the prefixes of its
-    state-dict keys. A layer in a block has, for example, the path `b1/2/c3` and the prefix `stage.2.conv`."""
+    state-dict keys. A layer in a block has, for example, the path `b1/2/c3` and the prefix `stage.2.conv`. A layer that
+    uses the weights of another one has none."""
     return dict(_prefixes(plan(network, analysis), "", ""))
 
 
-def _prefixes(planned: Plan, path: str, prefix: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _prefixes(
+    planned: Plan, path: str, prefix: str, *, is_shared: bool = False
+) -> Iterator[tuple[str, tuple[str, ...]]]:
     for step in planned.steps:
         if not step.copies:
-            yield path + step.layer.id, tuple(prefix + c.attribute for c in step.calls if c.attribute)
+            calls = () if step.holder or is_shared else step.calls
+            yield path + step.layer.id, tuple(prefix + c.attribute for c in calls if c.attribute)
         for number, copy in enumerate(step.copies):
             suffix = f"{copy_path('', number, len(step.copies))}/"
             yield from _prefixes(
-                copy, f"{path}{step.layer.id}{suffix}", f"{prefix}{step.variable}{suffix.replace('/', '.')}"
+                copy,
+                f"{path}{step.layer.id}{suffix}",
+                f"{prefix}{step.variable}{suffix.replace('/', '.')}",
+                is_shared=is_shared or bool(step.holder),
             )

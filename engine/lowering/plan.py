@@ -4,7 +4,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from torch import fx, nn
@@ -77,7 +77,8 @@ class Step:
     """One layer: its variable in the forward function, the ports that feed it, its calls, and its outputs.
 
     A block has the plans of its copies in series instead of calls. If it has a call as well, that is a function which
-    takes the network of the block as an argument before the tensor (the solver of a neural ODE). In a plan with
+    takes the network of the block as an argument before the tensor (the solver of a neural ODE). A layer that uses the
+    weights of another one calls its modules: `holder` is the variable of that other one. In a plan with
     lengths, `lengths` is the call that computes the lengths of the outputs, or None where they do not change.
     """
 
@@ -89,6 +90,12 @@ class Step:
     ports: tuple[Port, ...]
     copies: tuple["Plan", ...] = ()
     lengths: Call | None = None
+    holder: str = ""
+
+    @property
+    def attribute(self) -> str:
+        """Attribute of the module that holds the copies of a block."""
+        return self.holder or self.variable
 
     @property
     def output(self) -> TensorType:
@@ -145,6 +152,7 @@ def _plan(
     """Return the plan of a network, or of the network of a block, whose ids begin with `path`."""
     variables = layer_names(network)
     used_names = {*variables.values(), *RESERVED}
+    owners: dict[str, Step] = {}
     steps = []
     for id in network.order:
         layer = network.layers[id]
@@ -155,19 +163,54 @@ def _plan(
         ports = tuple(Port(id, name) for name in layer.type.output_ports())
         if isinstance(type, Block):
             copies = _copies(type, analysis, id, left_out, path, lengths)
-            calls = (
-                () if type.gives_what_leaves else _named(_chain(type.lower(*shapes.inputs)), variables[id], used_names)
-            )
-            steps.append(Step(layer, variables[id], feeds, calls, shapes.outputs, ports, copies))
+            lowered = () if type.gives_what_leaves else type.lower(*shapes.inputs)
+            step = Step(layer, variables[id], feeds, (), shapes.outputs, ports, copies)
+            steps.append(_with_calls(step, lowered, network, variables, used_names, owners))
             continue
         is_padded = lengths and check_lengths.is_padded(shapes)
         lowered = _padded(layer, shapes) if is_padded else type.lower(*shapes.inputs)
-        calls = _named(_chain(lowered), variables[id], used_names)
-        calls = () if path + id in left_out else calls
         lengths_after = type.lengths_after(*shapes.inputs) if is_padded else None
-        steps.append(Step(layer, variables[id], feeds, calls, shapes.outputs, ports, lengths=lengths_after))
+        step = Step(layer, variables[id], feeds, (), shapes.outputs, ports, lengths=lengths_after)
+        lowered = () if path + id in left_out else lowered
+        steps.append(_with_calls(step, lowered, network, variables, used_names, owners))
     types = tuple(analysis.shapes[id].output for id in inputs)
     return Plan(tuple(steps), inputs, tuple(variables[id] for id in inputs), types, outputs, lengths)
+
+
+def _with_calls(
+    step: Step,
+    lowered: Lowered,
+    network: Network,
+    variables: Mapping[str, str],
+    used_names: set[str],
+    owners: dict[str, Step],
+) -> Step:
+    """Return the step with its calls, which go to the modules of the layer whose weights it uses. `owners` has the
+    first step with the weights of a layer, by the id of that layer. Raises `UserError`."""
+    layer = step.layer
+    if layer.bypassed or len(network.sharing(layer.id)) == 1:
+        return replace(step, calls=_named(_chain(lowered), step.variable, used_names))
+    owner = network.sharing(layer.id)[0]
+    holder = variables[owner] if layer.weights_of else ""
+    if owner not in owners:  # the owner may come later in the order of the network
+        owners[owner] = replace(step, calls=_named(_chain(lowered), variables[owner], used_names), holder=holder)
+        return owners[owner]
+    attributes = iter([call.attribute for call in owners[owner].calls if call.attribute])
+    calls = [NamedCall(next(attributes, "") if call.kind == "module" else "", call) for call in _chain(lowered)]
+    shared = replace(step, calls=tuple(calls), holder=holder)
+    if _modules(shared) != _modules(owners[owner]):
+        raise UserError(
+            f"'{layer.name}' cannot use the same weights as '{owners[owner].layer.name}': other inputs make them "
+            "different modules.",
+            hint="Connect the same sizes, or give each weights of its own.",
+        )
+    return shared
+
+
+def _modules(step: Step) -> list[object]:
+    """Return the modules of a step, with those of the copies of a block."""
+    own = [(named.attribute, named.call.target, dict(named.call.kwargs)) for named in step.calls if named.attribute]
+    return [*own, *([_modules(inner) for inner in copy.steps] for copy in step.copies)]
 
 
 def _chain(lowered: Lowered) -> tuple[Call, ...]:

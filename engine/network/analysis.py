@@ -14,7 +14,7 @@ from netwright.engine.core.types import Sizes, TensorType
 from netwright.engine.layers.base import LayerType
 from netwright.engine.layers.weighted import Weighted
 from netwright.engine.network.block import Block, BlockInput, BlockOutput
-from netwright.engine.network.network import Layer, Network, Port
+from netwright.engine.network.network import Layer, Network, Port, sharing_refusal
 from netwright.engine.network.problems import Problem, Severity
 
 NO_LAYERS = (Problem("error", "", "", "", "The network has no layers. Add an input layer first."),)
@@ -236,8 +236,36 @@ def analyse(network: Network, input_types: Given | None = None) -> Analysis:
             problems.append(_refused(layer, layer_shapes))
         elif layer_shapes is not None:
             shapes[id] = layer_shapes
+    for id in (id for ids in network.borrowers.values() for id in ids):
+        problems += _share(network, id, shapes, blocks)
     whole = _whole_problems(network) if input_types is None else _inner_problems(network)
     return Analysis(shapes, (*problems, *whole), blocks)
+
+
+def _share(network: Network, id: str, shapes: dict[str, LayerShapes], blocks: dict[str, Inside]) -> tuple[Problem, ...]:
+    """Count the weights that a layer shares at their owner alone. Return the problem of a layer that cannot share."""
+    layer = network.layers[id]
+    owner = network.layers[layer.weights_of]
+    message = sharing_refusal(layer, owner)
+    if id in shapes and not layer.bypassed:
+        if not message and owner.id in shapes and shapes[id].weights != shapes[owner.id].weights:
+            message = (
+                f"It uses the weights of '{owner.name}', which do not fit its input: it has {shapes[id].inputs[0]}, "
+                f"and '{owner.name}' {shapes[owner.id].inputs[0]}. Connect the same sizes, or give it its own weights."
+            )
+        shapes[id] = replace(shapes[id], weights={}, parameters=0)
+    if id in blocks:
+        blocks[id] = replace(blocks[id], copies=tuple(map(_without_weights, blocks[id].copies)))
+    return (Problem("error", id, layer.name, "", message),) if message else ()
+
+
+def _without_weights(analysis: Analysis) -> Analysis:
+    """Return the analysis of a network whose weights count elsewhere."""
+    shapes = {id: replace(each, weights={}, parameters=0) for id, each in analysis.shapes.items()}
+    inside = {
+        id: replace(each, copies=tuple(map(_without_weights, each.copies))) for id, each in analysis.inside.items()
+    }
+    return replace(analysis, shapes=shapes, inside=inside)
 
 
 def _refused(layer: Layer, error: ShapeError) -> Problem:
@@ -340,6 +368,21 @@ def named_path(network: Network, path: str) -> str:
         number, _, inner = rest.partition("/")
         number += "/"
     return f"{layer.name}/{number}{named_path(layer.type.network, inner)}"
+
+
+def owner_path(network: Network, path: str) -> str:
+    """Return the path of the layer whose weights the layer at a path of ids uses, often itself."""
+    id, _, rest = path.partition("/")
+    owner = network.layers[id].weights_of or id
+    if not rest:
+        return owner
+    type = network.layers[id].type
+    assert isinstance(type, Block)
+    number, inner = "", rest
+    if type.repeat > 1:
+        number, _, inner = rest.partition("/")
+        number += "/"
+    return f"{owner}/{number}{owner_path(type.network, inner)}"
 
 
 def is_frozen(type: LayerType) -> bool:

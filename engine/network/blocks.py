@@ -76,15 +76,35 @@ def analysis_in(analysis: Analysis, path: Path) -> Analysis:
 
 
 def with_network_in(network: Network, path: Path, inner: Network) -> Network:
-    """Return the network with another one inside a block. Connections follow renamed ports, and are removed with
-    removed ports; a block that can no longer be bypassed becomes active again. Raises `UserError` where the block
-    would become too large or too deep."""
+    """Return the network with another one inside a block, and inside those with the same weights. Connections follow
+    renamed ports, and are removed with removed ports; a block that can no longer be bypassed becomes active again.
+    Raises `UserError` where the block would become too large or too deep."""
     if not path:
         return inner
     id, *rest = path
+    block = network.layers[id].type
+    assert isinstance(block, Block)
+    inside = with_network_in(block.network, rest, inner)
+    for each in network.sharing(id):
+        network = _with_contents(network, each, inside)
+    return network
+
+
+def with_layout_in(network: Network, layout: Layout, path: Path, inner: Layout) -> Layout:
+    """Return the layout with another one inside a block, and inside those with the same weights: they stay equal."""
+    if not path:
+        return inner
+    id, *rest = path
+    block = network.layers[id].type
+    assert isinstance(block, Block)
+    inside = with_layout_in(block.network, layout.within([id]), rest, inner)
+    return replace(layout, inside={**layout.inside, **dict.fromkeys(network.sharing(id), inside)})
+
+
+def _with_contents(network: Network, id: str, inner: Network) -> Network:
     layer = network.layers[id]
     assert isinstance(layer.type, Block)
-    changed = layer.type.with_network(with_network_in(layer.type.network, rest, inner))
+    changed = layer.type.with_network(inner)
     after = replace(layer, type=changed, bypassed=layer.bypassed and bypass_refusal(changed) is None)
     if layer.type.input_ports() == changed.input_ports() and layer.type.output_ports() == changed.output_ports():
         return network.with_layer(after)
@@ -123,6 +143,7 @@ def group(network: Network, layout: Layout, ids: Collection[str], name: str = ""
     """
     layers = {id: network.layers[id] for id in network.layers if id in set(ids)}
     _refuse_group(layers)
+    _refuse_apart(network, layers)
     box = _bounds(layout, layers)
     inner, inputs = _with_inputs(edits.part(network, layers), network, layers)
     inner, outputs = _with_outputs(inner, _leaving(network, layers))
@@ -162,7 +183,7 @@ def ungroup(network: Network, layout: Layout, id: str) -> tuple[Network, Layout,
     Frames and comments come out with the first copy. Raises `UserError` for a layer that is not a block, and for a
     bypassed block, whose contents would become active again.
     """
-    block = _refuse_ungroup(network.layers[id])
+    block = _refuse_ungroup(network, network.layers[id])
     inner_layout = layout.within([id])
     if any(inner not in inner_layout.positions for inner in block.network.layers):  # made by hand, or by a program
         inner_layout = arrange(block.network, inner_layout)
@@ -223,6 +244,17 @@ def _refuse_group(layers: Mapping[str, Layer]) -> None:
             raise UserError(f"'{layer.name}' is a port of this block and cannot be inside another. Leave it out.")
 
 
+def _refuse_apart(network: Network, layers: Mapping[str, Layer]) -> None:
+    """Raise `UserError` where layers with the same weights would stand inside and outside of a block."""
+    for layer in layers.values():
+        for other in network.sharing(layer.id):
+            if other not in layers:
+                raise UserError(
+                    f"'{layer.name}' has the same weights as '{network.layers[other].name}', which stays outside "
+                    "of the block. Select both, or give each weights of its own."
+                )
+
+
 def _leaving(network: Network, layers: Mapping[str, Layer]) -> list[Port]:
     """Return the outputs of these layers that other layers use, or that are unused."""
     loose = set(network.output_ports)
@@ -270,12 +302,14 @@ def _places_of_ports(box: _Box, inputs: Iterable[Layer], outputs: Iterable[Layer
     return {**before, **behind}
 
 
-def _refuse_ungroup(layer: Layer) -> Block:
+def _refuse_ungroup(network: Network, layer: Layer) -> Block:
     """Return the block. Raises `UserError` if it cannot be ungrouped."""
     if not isinstance(layer.type, Block):
         raise UserError(f"'{layer.name}' is no block.")
     if not layer.type.gives_what_leaves:
         raise UserError(f"'{layer.name}' computes what is inside many times over: it cannot be ungrouped. Open it.")
+    if len(network.sharing(layer.id)) > 1:
+        raise UserError(f"'{layer.name}' shares its weights with another block. Give it its own before you ungroup it.")
     if layer.bypassed:
         raise UserError(f"'{layer.name}' is bypassed. Use it again before you ungroup it, or delete it.")
     return layer.type

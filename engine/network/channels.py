@@ -137,13 +137,13 @@ def channels_of(network: Network, analysis: Analysis) -> Channels:
         inputs = tuple(channels.outputs[incoming[port]] for port in layer.type.input_ports() if port in incoming)
         channels.inputs[id] = inputs
         ports = shapes.ports or ("out",)
-        if len(ports) == 1:
+        if len(ports) == 1 and len(network.sharing(id)) == 1:
             channels.outputs[Port(id, ports[0])] = _passed(channels, layer, shapes, inputs)
             continue
         _keep_all(channels, layer, inputs)
         for port, type in zip(ports, shapes.outputs, strict=True):
             channels.outputs[Port(id, port)] = channels.new(_count(type))
-            channels.keep(channels.outputs[Port(id, port)], _mixes(layer))
+            channels.keep(channels.outputs[Port(id, port)], _mixes(network, layer))
     for out in network.output_ports:
         channels.keep(channels.outputs[out], f"they lead to the output '{network.layers[out.layer].name}'")
     return channels
@@ -171,16 +171,18 @@ def _passed(channels: Channels, layer: Layer, shapes: LayerShapes, inputs: tuple
         return _taken(shapes, inputs[0], is_flat=True)
     _keep_all(channels, layer, inputs)
     labels = channels.new(count)
-    channels.keep(labels, _mixes(layer))
+    channels.keep(labels, _mixes(channels.network, layer))
     return labels
 
 
 def _keep_all(channels: Channels, layer: Layer, inputs: tuple[Labels, ...]) -> None:
     for labels in inputs:
-        channels.keep(labels, _mixes(layer))
+        channels.keep(labels, _mixes(channels.network, layer))
 
 
-def _mixes(layer: Layer) -> str:
+def _mixes(network: Network, layer: Layer) -> str:
+    if len(network.sharing(layer.id)) > 1:
+        return f"'{layer.name}' has the same weights as another layer"
     return f"'{layer.name}' ({layer.label}) uses them in a way that pruning does not follow"
 
 

@@ -9,7 +9,16 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.layers.base import LayerType
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.catalog import Placeholder
-from netwright.engine.network.network import Connection, Layer, Network, Port, bypass_refusal, free_name, name_refusal
+from netwright.engine.network.network import (
+    Connection,
+    Layer,
+    Network,
+    Port,
+    bypass_refusal,
+    free_name,
+    name_refusal,
+    sharing_refusal,
+)
 
 
 def new_id(ids: Collection[str]) -> str:
@@ -50,8 +59,14 @@ def rename(network: Network, id: str, name: str) -> Network:
 
 
 def set_fields(network: Network, id: str, values: Mapping[str, object]) -> Network:
-    """Return the network with other field values in one layer. Values of fields that no longer apply are dropped, and
-    connections to ports that no longer exist removed."""
+    """Return the network with other field values in one layer, and in those with the same weights. Values of fields
+    that no longer apply are dropped, and connections to ports that no longer exist removed."""
+    for each in network.sharing(id):
+        network = _with_fields(network, each, values)
+    return network
+
+
+def _with_fields(network: Network, id: str, values: Mapping[str, object]) -> Network:
     layer = network.layers[id]
     changed = replace(layer, type=layer.type.replace(**values).without_hidden())
     before, after = layer.type, changed.type
@@ -67,11 +82,49 @@ def set_fields(network: Network, id: str, values: Mapping[str, object]) -> Netwo
 
 
 def remove_layers(network: Network, ids: Collection[str]) -> Network:
-    """Return the network without these layers and their connections."""
+    """Return the network without these layers and their connections. Where others use the weights of one of them, the
+    first of those has them as its own."""
     removed = set(ids)
+    network = _without_owners(network, removed)
     layers = {id: layer for id, layer in network.layers.items() if id not in removed}
     connections = (c for c in network.connections if c.source.layer not in removed and c.target.layer not in removed)
     return Network(layers, tuple(connections))
+
+
+def _without_owners(network: Network, ids: Collection[str]) -> Network:
+    """Return the network in which no other layer uses the weights of these."""
+    for owner in network.borrowers.keys() & set(ids):
+        first, *others = [id for id in network.borrowers[owner] if id not in ids] or [""]
+        changed = {id: replace(network.layers[id], weights_of=first) for id in others}
+        if first:
+            changed[first] = replace(network.layers[first], weights_of="")
+        network = Network({**network.layers, **changed}, network.connections)
+    return network
+
+
+def share_weights(network: Network, ids: Collection[str]) -> Network:
+    """Return the network in which these layers, and those that share weights with them, have the weights of the first.
+    Raises `UserError` for layers of other types or settings."""
+    if len(ids) < 2:
+        raise UserError("Select two or more layers of one type that are to have the same weights.")
+    first, *others = ids
+    owner = network.layers[network.sharing(first)[0]]
+    group = dict.fromkeys(each for id in others for each in network.sharing(id))
+    layers = dict(network.layers)
+    for id in group:
+        if id != owner.id and layers[id].weights_of != owner.id:
+            if (why := sharing_refusal(layers[id], owner)) is not None:
+                raise UserError(why)
+            layers[id] = replace(layers[id], weights_of=owner.id)
+    return Network(layers, network.connections)
+
+
+def own_weights(network: Network, ids: Collection[str]) -> Network:
+    """Return the network in which each of these layers has weights of its own. Where others use those of one of them,
+    they share the weights of the first of these others."""
+    network = _without_owners(network, set(ids))
+    own = {id: replace(network.layers[id], weights_of="") for id in ids}
+    return Network({**network.layers, **own}, network.connections)
 
 
 def remove_and_heal(network: Network, ids: Collection[str]) -> Network:
@@ -92,7 +145,7 @@ def remove_and_heal(network: Network, ids: Collection[str]) -> Network:
         elif (source := _feeder(network, connection.source, removed)) is not None:
             healed.append(Connection(source, connection.target))
             connections.append(healed[-1])
-    result = Network({id: layer for id, layer in network.layers.items() if id not in removed}, tuple(connections))
+    result = replace(remove_layers(network, removed), connections=tuple(connections))
     return disconnect(result, _impossible(result, healed)) if healed else result
 
 
@@ -126,6 +179,10 @@ def set_bypassed(network: Network, ids: Collection[str], bypassed: bool) -> Netw
     """Return the network with layers bypassed or no longer bypassed."""
     for id in ids:
         layer = network.layers[id]
+        if bypassed and id in network.borrowers:
+            raise UserError(
+                f"'{layer.name}' cannot be bypassed: other layers use its weights. Give them their own first."
+            )
         if bypassed and (why := bypass_refusal(layer.type)) is not None:
             raise UserError(f"'{layer.name}' cannot be bypassed. {why}")
         if layer.bypassed != bypassed:
@@ -137,6 +194,7 @@ def replace_type(network: Network, id: str, type: type[LayerType]) -> Network:
     """Return the network with another type for one layer. Values of shared fields are kept where the new type accepts
     them, the name where a user gave it, and the connections whose port still exists: of the same name, else at the
     same position."""
+    network = own_weights(network, [id])
     layer = network.layers[id]
     new = type(**_common_values(layer.type, type))
     name = layer.name
@@ -239,6 +297,9 @@ def paste(network: Network, clip: Network) -> tuple[Network, dict[str, str]]:
         names.add(name)
         new_ids[old] = id
         layers[id] = replace(layer, id=id, name=name)
+    for old, id in new_ids.items():
+        if clip.layers[old].weights_of:
+            layers[id] = replace(layers[id], weights_of=new_ids[clip.layers[old].weights_of])
     added = (
         Connection(Port(new_ids[c.source.layer], c.source.name), Port(new_ids[c.target.layer], c.target.name))
         for c in clip.connections

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
-from netwright.engine.core.errors import UserError
+from netwright.engine.core.errors import UserError, listed
 from netwright.engine.core.fields import printable
 from netwright.engine.layers.base import LayerType
+from netwright.engine.layers.weighted import Weighted
 from netwright.engine.network.catalog import Passing, Placeholder
 
 NAME_LIMIT = 64
@@ -29,6 +30,8 @@ class Layer:
     type: LayerType
     bypassed: bool = False
     """Whether the layer is bypassed: its input passes unchanged. Values and connections stay."""
+    weights_of: str = ""
+    """Id of the layer, in the same network, whose weights this layer uses; empty where it has its own."""
 
     def renamed(self, name: str) -> Self:
         """Return the layer under another name."""
@@ -149,6 +152,21 @@ class Network:
         return tuple(layer for layer in self.layers.values() if layer.type.is_input)
 
     @cached_property
+    def borrowers(self) -> dict[str, tuple[str, ...]]:
+        """Return, for each layer whose weights others use, the ids of those others."""
+        ids: dict[str, tuple[str, ...]] = {}
+        for layer in self.layers.values():
+            if layer.weights_of:
+                ids[layer.weights_of] = (*ids.get(layer.weights_of, ()), layer.id)
+        return ids
+
+    def sharing(self, id: str) -> tuple[str, ...]:
+        """Return the ids of the layers with the weights of this one, itself among them; that with its own comes
+        first."""
+        owner = self.layers[id].weights_of or id
+        return (owner, *self.borrowers.get(owner, ()))
+
+    @cached_property
     def output_ports(self) -> tuple[Port, ...]:
         """Return the unconnected output ports: the network's outputs, named after their layers."""
         sources = {c.source for c in self.connections}
@@ -183,6 +201,35 @@ def bypass_refusal(type: LayerType) -> str | None:
     if not count:
         return f"{type.label} has no input that could be passed on."
     return f"Only a layer with one input and one output can be bypassed; {type.label} has {count} inputs."
+
+
+def sharing_refusal(layer: Layer, owner: Layer) -> str | None:
+    """Return the reason why a layer cannot use the weights of another one, or None. Their sizes are not compared."""
+    if layer.id == owner.id:
+        return f"'{layer.name}' cannot use its own weights as those of another layer."
+    if owner.weights_of:
+        return f"'{owner.name}' uses the weights of another layer itself. Name that layer."
+    if not has_weights(owner.type):
+        return f"'{owner.name}' ({owner.type.label}) has no weights that another layer could use."
+    if type(layer.type) is not type(owner.type):
+        return (
+            f"'{layer.name}' is a layer {layer.type.label} and '{owner.name}' a layer {owner.type.label}: layers with "
+            "the same weights are of one type."
+        )
+    if layer.type != owner.type:
+        names = [name for name in owner.type.fields if getattr(layer.type, name) != getattr(owner.type, name)]
+        labels = listed([owner.type.fields[name].label for name in names]) or "what is inside"
+        return (
+            f"'{layer.name}' and '{owner.name}' differ in {labels}: layers with the same weights have equal settings."
+        )
+    if owner.bypassed:
+        return f"'{owner.name}' is bypassed, and '{layer.name}' uses its weights. Use it again, or give them their own."
+    return None
+
+
+def has_weights(type: LayerType) -> bool:
+    """Return whether a layer of this type may have learnable weights."""
+    return isinstance(type, Weighted) or bool(getattr(type, "has_weights", False))
 
 
 def free_name(base: str, names: Iterable[str]) -> str:

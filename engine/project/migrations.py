@@ -11,9 +11,10 @@ from typing import Any
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import quoted
 
-FORMAT = (1, 3)
+FORMAT = (1, 4)
 """1.1 added `id`, the identity of the project: a file of 1.0 has none until it is saved. 1.2 added the sections
-`weights`, which a run starts from, and `constants`, of imported ONNX operators. 1.3 added the section `experiment`."""
+`weights`, which a run starts from, and `constants`, of imported ONNX operators. 1.3 added the section `experiment`, 1.4
+`weights_of` of a layer."""
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """Migrations by major version, each to the next version."""
 

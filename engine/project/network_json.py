@@ -1,6 +1,7 @@
 """A network and its layout as JSON, one line per layer and per connection: project file and clipboard."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from netwright.engine.core.errors import FieldError, FieldErrors, did_you_mean
@@ -28,7 +29,7 @@ from netwright.engine.network.network import Connection, Layer, Network, Port, b
 FRAME_KEYS = ("id", "at", "size", "title", "tone")
 COMMENT_KEYS = ("id", "at", "size", "text", "tone")
 NETWORK_KEYS = ("layers", "connections", "frames", "comments", "flow")
-LAYER_KEYS = ("id", "name", "type", "at", "fields", "bypassed")
+LAYER_KEYS = ("id", "name", "type", "at", "fields", "bypassed", "weights_of")
 BLOCK_KEYS = (*LAYER_KEYS, "network")
 CONNECTION_LIMIT = 60_000
 MOST_ERRORS = 20
@@ -58,6 +59,7 @@ class NetworkReader:
         self.inside: dict[str, Layout] = {}
         self.unknown: dict[str, Any] = {}
         self.unknown_in_layers: dict[str, dict[str, Any]] = {}
+        self.owners: dict[str, tuple[str, object]] = {}
 
     def read(self, data: object) -> tuple[Network, Layout]:
         """Return the network and its layout. Raises `FieldErrors`."""
@@ -73,6 +75,8 @@ class NetworkReader:
         except FieldError as refused:
             raise FieldErrors([refused]) from None
         self._layers(rows, _ports_used(links))
+        if not self.errors:
+            self._share_weights()
         connections = [] if self.errors else self._connections(links)
         if not self.errors and not self.depth:
             self._refuse_too_many_copies()
@@ -111,6 +115,19 @@ class NetworkReader:
                 self.errors.extend(refused.errors)
             except FieldError as refused:
                 self.errors.append(refused)
+
+    def _share_weights(self) -> None:
+        """Note the layers that use the weights of another one, which may stand behind them in the file."""
+        for id, (where, name) in self.owners.items():
+            owner = self.layers.get(self.names.get(name, "")) if isinstance(name, str) else None
+            if owner is None:
+                hint = did_you_mean(name, self.names) if isinstance(name, str) else ""
+                self.errors.append(FieldError(where, f"there is no layer {quoted(name)}.{hint}"))
+            elif owner.id == id or owner.id in self.owners:
+                why = f"'{owner.name}' has no weights of its own. Name the layer that has them."
+                self.errors.append(FieldError(where, why))
+            else:
+                self.layers[id] = replace(self.layers[id], weights_of=owner.id)
 
     def _connections(self, links: list[Any]) -> list[Connection]:
         connections: list[Connection] = []
@@ -167,6 +184,8 @@ class NetworkReader:
                 type = self._block(f"{where} ({name})", id, type, row["network"], unknown)
         self.layers[id] = Layer(id, name, type, _bypassed(f"{where}.bypassed", row.get("bypassed", False), type))
         self.names[name] = id
+        if "weights_of" in row:
+            self.owners[id] = f"{where}.weights_of", row["weights_of"]
         if unknown:
             self.unknown_in_layers[id] = unknown
 
@@ -365,6 +384,8 @@ def _write(network: Network, layout: Layout, unknown: UnknownInLayers, path: str
             row["fields"] = fields
         if layer.bypassed:
             row["bypassed"] = True
+        if layer.weights_of:
+            row["weights_of"] = network.layers[layer.weights_of].name
         extra = dict(unknown.get(path + layer.id, {}))
         if isinstance(layer.type, Block):
             inner = _write(layer.type.network, layout.within([layer.id]), unknown, f"{path}{layer.id}/")

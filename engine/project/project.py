@@ -174,7 +174,7 @@ def with_project_in(project: Project, path: Path, inner: Project) -> Project:
     if not path:
         return inner
     network = blocks.with_network_in(project.network, path, inner.network)
-    return replace(inner, network=network, layout=project.layout.with_inside(path, inner.layout))
+    return replace(inner, network=network, layout=blocks.with_layout_in(network, project.layout, path, inner.layout))
 
 
 def block_paths(network: Network, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

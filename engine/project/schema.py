@@ -34,6 +34,7 @@ def schema() -> dict[str, Any]:
                 "fields": {"type": "object"},
                 "network": {"$ref": "#/properties/network", "description": "What is inside a block"},
                 "bypassed": {"type": "boolean", "description": "Its input goes past it; one input and one output only"},
+                "weights_of": {"type": "string", "description": "Name of the layer whose weights it uses"},
             },
             "additionalProperties": False,
             "allOf": [_fields_of(key) for key in built_in()],

@@ -5,11 +5,15 @@ import heapq
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
 from netwright.engine.exchange.importing.context import Placed
+from netwright.engine.exchange.importing.graph import Constant
 from netwright.engine.exchange.importing.repeats import repeated
+from netwright.engine.exchange.importing.sharing import with_shared_weights
+from netwright.engine.network.analysis import owner_path
 from netwright.engine.network.arrangement import arrange
 from netwright.engine.network.block import DEPTH_LIMIT, Block, BlockInput, BlockOutput
 from netwright.engine.network.layout import Layout, Position
@@ -45,17 +49,29 @@ class _Scope:
             yield from scope.all()
 
 
-def assemble(layers: Sequence[Placed], connections: Sequence[Connection], needed: Iterable[str]) -> Assembled:
-    """Return the network of the layers that reach the layers `needed`, with a block for each module that can be one."""
+def assemble(
+    layers: Sequence[Placed],
+    connections: Sequence[Connection],
+    needed: Iterable[str],
+    constants: Mapping[str, Constant] = MappingProxyType({}),
+) -> Assembled:
+    """Return the network of the layers that reach the layers `needed`, with a block for each module that can be one,
+    and one set of weights for layers with the same tensors of the file, `constants`."""
     layers, connections = _reaching(layers, connections, set(needed))
     root = _scopes(layers)
     builder = _Builder(layers, connections)
     builder.choose(root, 1)
     network, owners = builder.build(root)
+    network = with_shared_weights(network, {layer.id: layer for layer in layers}, constants)
     network, moved = repeated(network)
     layout = layout_of(network)
     paths = {layer.id: moved[owners[layer.id]] for layer in layers}
-    return Assembled(network, layout, paths, {paths[layer.id]: layer.weights for layer in layers if layer.weights})
+    weights = {path: layer.weights for layer in layers if layer.weights and _is_owner(network, path := paths[layer.id])}
+    return Assembled(network, layout, paths, weights)
+
+
+def _is_owner(network: Network, path: str) -> bool:
+    return path == owner_path(network, path)
 
 
 def layout_of(network: Network) -> Layout:

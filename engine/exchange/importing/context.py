@@ -197,7 +197,8 @@ class Context:
         id = f"n{len(self.layers) + 1}"
         for port, x in zip(type.input_ports(), inputs, strict=True):
             self.connections.append(Connection(x.port, Port(id, port)))
-        stored = frozenset(filter(None, map(self.graph.origin, node.inputs if weights else ())))
+        sources = (*node.inputs, *node.attributes.get("stored", ())) if weights else ()
+        stored = frozenset(filter(None, map(self.graph.origin, sources)))
         self.layers.append(Placed(id, type, node.scope, name, dict(weights or {}), node.op, stored))
         file_dims = tuple(dims) if dims is not None else inputs[0].dims
         is_whole = all(x.is_whole for x in inputs)

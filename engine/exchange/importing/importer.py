@@ -30,14 +30,14 @@ from netwright.engine.exchange.importing.lifter import Fate, Lifted, lift_graph
 from netwright.engine.exchange.importing.lifts.noted import with_noted_layers
 from netwright.engine.exchange.importing.own_file import DataNotes, read_data_notes
 from netwright.engine.exchange.importing.parity import Parity, compare, first_difference
-from netwright.engine.exchange.importing.sharing import shared_weights
+from netwright.engine.exchange.importing.sharing import copied_weights
 from netwright.engine.exchange.importing.values import Tensor
 from netwright.engine.layers.onnx_operator import KINDS, read_constant
 from netwright.engine.lowering.module import build, prefixes
 from netwright.engine.lowering.read_constants import set_constants
 from netwright.engine.lowering.weights_file import write_weights_file
 from netwright.engine.lowering.weights_folder import State, fill, load_state
-from netwright.engine.network.analysis import Analysis, analyse
+from netwright.engine.network.analysis import Analysis, analyse, owner_path
 from netwright.engine.network.block import Block
 from netwright.engine.network.layer_table import num_layers
 from netwright.engine.network.network import Network
@@ -169,10 +169,11 @@ class Made:
 
     @property
     def shared(self) -> tuple[str, ...]:
-        """Return sentences on weights that layers share in the file."""
+        """Return sentences on weights that layers share in the file, and not here."""
         ctx = self.lifted.context
-        names = {id: name_path(self.network, path) for id, path in self.assembled.paths.items()}
-        return tuple(shared_weights(ctx.layers, names, ctx.graph.constants))
+        paths = {id: owner_path(self.network, path) for id, path in self.assembled.paths.items()}
+        names = {id: name_path(self.network, path) for id, path in paths.items()}
+        return tuple(copied_weights(ctx.layers, names, ctx.graph.constants))
 
     def module(self) -> fx.GraphModule:
         """Return the built module with the weights, for inference."""
@@ -254,7 +255,7 @@ def _network_of(graph: Graph, sizes: Mapping[str, int]) -> Made:
     lifted = lift_graph(graph, dict(sizes))
     ctx = lifted.context
     ends = [tensor for _, tensor in (*lifted.outputs, *ctx.inputs)]
-    assembled = assemble(ctx.layers, ctx.connections, [tensor.port.layer for tensor in ends])
+    assembled = assemble(ctx.layers, ctx.connections, [tensor.port.layer for tensor in ends], ctx.graph.constants)
     assembled = with_ends(assembled, lifted.outputs, graph.labels)
     analysis = analyse(assembled.network)
     if analysis.has_errors:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from netwright.engine.layers.transformers import TransformerEncoderLayer
@@ -48,8 +49,8 @@ def _inside(layer: Layer) -> tuple[Layer, Paths]:
         moved = {old: new.replace(f"/{others[0]}/", "/", 1) for old, new in moved.items()}
         for old in [old for old in moved if old.removeprefix(f"{layer.id}/") in ends]:
             del moved[old]
-        return Layer(layer.id, layer.name, network.layers[others[0]].type), moved
-    return Layer(layer.id, layer.name, block), moved
+        return replace(layer, type=network.layers[others[0]].type), moved
+    return replace(layer, type=block), moved
 
 
 def _is_only_around(network: Network, id: str) -> bool:
@@ -78,7 +79,8 @@ def _runs(network: Network) -> list[list[str]]:
     forms: dict[str, Any] = {
         id: _form(layer)
         for id, layer in network.layers.items()
-        if isinstance(layer.type, TransformerEncoderLayer) or type(layer.type) is Block
+        if (isinstance(layer.type, TransformerEncoderLayer) or type(layer.type) is Block)
+        and len(network.sharing(id)) == 1
     }
     runs: list[list[str]] = []
     for id in network.layers:
@@ -116,7 +118,8 @@ def _form(layer: Layer) -> Any:
         (source, _port(inner, line.source, is_source=True), target, _port(inner, line.target, is_source=False))
         for source, target, line in ports
     )
-    return layer.type.repeat, tuple(map(_form, inner.layers.values())), tuple(sorted(lines))
+    shared = tuple(number.get(each.weights_of, -1) for each in inner.layers.values())
+    return layer.type.repeat, tuple(map(_form, inner.layers.values())), tuple(sorted(lines)), shared
 
 
 def _port(network: Network, port: Port, *, is_source: bool) -> int:

@@ -250,12 +250,8 @@ def _called(
         return []
     name = layer.name if number == 0 else f"{layer.name}_{number + 1}"
     site = Site(builder, layer, layer.calls[number], values, store, name, layer.class_name in TAKES_ANY_ORDER)
-    if number == 1 and store is not None and _has_weights(store):
-        builder.shared[
-            f"'{printable(layer.name)[:80]}' is called more than once in the file, with the same weights. Here each "
-            "call has its own, and they can drift apart in training."
-        ] = None
     builder.rows.setdefault(layer.class_name, Counter())[""] += 1
+    before = len(builder.layers)
     try:
         results = _block(site, layer.model) if layer.model is not None else RULES[layer.class_name](site)
     except Refused as why:
@@ -267,6 +263,13 @@ def _called(
     except (LookupError, ValueError, TypeError, AttributeError):  # lists and objects where others are expected
         builder.refused[f"{where}: its settings cannot be read"] = None
         return []
+    ids = list(builder.layers)[before:]
+    if number and not builder.share(ids, builder.calls.get(layer.name, [])):
+        builder.shared[
+            f"'{printable(layer.name)[:80]}' is called more than once in the file, with the same weights. Here a call "
+            "has its own, and they can drift apart in training: it is another layer with the input that it has."
+        ] = None
+    builder.calls.setdefault(layer.name, ids)
     return results if isinstance(results, list) else [results]
 
 
@@ -281,10 +284,6 @@ def _refuse_class(builder: Builder, layer: KerasLayer) -> bool:
     why = "a class of the file's author, whose code is not run" if layer.is_custom else "no counterpart here"
     builder.refused[f"{_where(builder, layer)}: {why}"] = None
     return True
-
-
-def _has_weights(store: Weights) -> bool:
-    return bool(store.variables()) or store.layers() is not None
 
 
 def _block(site: Site, model: KerasModel) -> list[Value]:

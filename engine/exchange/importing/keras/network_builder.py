@@ -21,7 +21,7 @@ from netwright.engine.exchange.importing.keras.archive import Array, Weights
 from netwright.engine.exchange.importing.keras.config import Call, KerasLayer, Ref
 from netwright.engine.layers.base import LayerType
 from netwright.engine.network.catalog import built_in
-from netwright.engine.network.network import NAME_LIMIT, Connection, Layer, Network, Port
+from netwright.engine.network.network import NAME_LIMIT, Connection, Layer, Network, Port, has_weights, sharing_refusal
 
 CHANNELS_LAST: Final = {1: ("C",), 2: ("T", "C"), 3: ("H", "W", "C"), 4: ("D", "H", "W", "C")}
 CHANNELS_FIRST: Final = {1: ("C",), 2: ("T", "C"), 3: ("C", "H", "W"), 4: ("C", "D", "H", "W")}
@@ -80,13 +80,15 @@ class Builder:
     """Labels of the layers made of each class of Keras; under an empty label the number of its calls."""
     notes: dict[str, None] = field(default_factory=dict)
     shared: dict[str, None] = field(default_factory=dict)
-    """Sentences on layers that are called several times, with the same weights."""
+    """Sentences on layers that are called several times, with the same weights, and have copies of them here."""
+    calls: dict[str, list[str]] = field(default_factory=dict)
+    """Ids of the layers of the first call of each layer of Keras."""
     refused: dict[str, None] = field(default_factory=dict)
     """Layers without a counterpart, each with the reason."""
 
     def inner(self, path: str) -> "Builder":
         """Return the builder of the network of a block, which shares what is said about the whole."""
-        return replace(self, path=path, layers={}, connections=[], weights={})
+        return replace(self, path=path, layers={}, connections=[], weights={}, calls={})
 
     @property
     def network(self) -> Network:
@@ -106,6 +108,17 @@ class Builder:
         if weights:
             self.weights[id] = dict(weights)
         return id
+
+    def share(self, ids: Sequence[str], owners: Sequence[str]) -> bool:
+        """Let the layers of a further call use the weights of those of the first, in order. Return whether none has
+        weights of its own."""
+        for id, owner in zip(ids, owners, strict=False):
+            layer, first = self.layers[id], self.layers[owner]
+            if has_weights(layer.type) and sharing_refusal(layer, first) is None:
+                self.layers[id] = replace(layer, weights_of=owner)
+                for path in [path for path in self.weights if path.partition("/")[0] == id]:
+                    del self.weights[path]
+        return not any(path.partition("/")[0] in ids for path in self.weights)
 
 
 def free(name: str, other_names: Sequence[str]) -> str:

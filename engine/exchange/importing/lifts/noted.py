@@ -57,6 +57,7 @@ def _node(row: Any, graph: Graph) -> Node | None:
             "kinds": [str(entry["kind"]) for entry in row["inputs"]],
             "outputs": [tuple(map(str, entry["dims"])) if entry is not None else () for entry in row["outputs"]],
             "weights": weights,
+            "stored": [name for weight in row.get("weights", {}).values() for name in weight["tensors"]],
         }
         names = [entry["value"] for entry in ends]
         counts = (len(row["inputs"]), len(row["outputs"]))
