@@ -365,6 +365,14 @@ class Editor(QObject):
         if self.selection:
             self._apply_layers(lambda: layer_edits.toggle_bypass(self._here, self._selection))
 
+    def share_weights(self) -> None:
+        """Let the selected layers have the weights of the first of them."""
+        self._apply_layers(lambda: layer_edits.share_weights(self._here, self._selection))
+
+    def own_weights(self) -> None:
+        """Give each selected layer weights of its own."""
+        self._apply_layers(lambda: layer_edits.own_weights(self._here, self._selection))
+
     def disconnect_all(self, connections: Collection[Connection]) -> bool:
         """Remove connections."""
         return self.edit_network(tr("Disconnect"), lambda network: edits.disconnect(network, connections))

@@ -218,6 +218,25 @@ def toggle_bypass(here: Project, selection: Selection) -> LayerEdit:
     return LayerEdit(text.format(name=name), network, here.layout, selection)
 
 
+def share_weights(here: Project, selection: Selection) -> LayerEdit:
+    """Let the selected layers have the weights of the first of them. Raises `UserError`."""
+    ids = [id for id in dict.fromkeys((*here.network.order, *here.network.layers)) if id in selection.layers]
+    network = edits.share_weights(here.network, ids)
+    text = tr("Share the weights of {name}", name=network.layers[network.sharing(ids[0])[0]].name)
+    return LayerEdit(text, network, here.layout, selection)
+
+
+def own_weights(here: Project, selection: Selection) -> LayerEdit:
+    """Give each selected layer that shares weights its own."""
+    network = here.network
+    ids = [id for id in network.layers if id in selection.layers and len(network.sharing(id)) > 1]
+    if not ids:
+        raise UserError(tr("Each of these layers has weights of its own."))
+    name = network.layers[ids[0]].name if len(ids) == 1 else tr("%n layer(s)", "", len(ids))
+    text = tr("Own weights for {name}", name=name)
+    return LayerEdit(text, edits.own_weights(network, ids), here.layout, selection)
+
+
 def delete(here: Project, selection: Selection, *, heal: bool) -> LayerEdit:
     """Remove the selection. With `heal`, connect the source of a removed layer to its targets, where that is clear."""
     ids, marks = selection.layers, selection.marks

@@ -17,7 +17,7 @@ from netwright.engine.network import annotations, edits
 from netwright.engine.network.annotations import Mark
 from netwright.engine.network.block import Block
 from netwright.engine.network.layout import TONES, Layout, Tone
-from netwright.engine.network.network import Connection, bypass_refusal
+from netwright.engine.network.network import Connection, bypass_refusal, has_weights
 
 _MOST_STAGES = 32
 _TONES: Mapping[Tone, str] = {
@@ -58,6 +58,10 @@ def layer_menu(
     if able:
         text = tr("Stop bypassing") if all(layer.bypassed for layer in able) else tr("Bypass")
         _add(menu, text, "", "B", lambda: editor.toggle_bypass())
+    if len(layers) > 1 and len({layer.type_key for layer in layers}) == 1 and has_weights(layers[0].type):
+        _add(menu, tr("Share weights"), "", "", lambda: editor.share_weights())
+    if any(len(editor.network.sharing(layer.id)) > 1 for layer in layers):
+        _add(menu, tr("Own weights"), "", "", lambda: editor.own_weights())
     if stage is not None:
         stage.setParent(menu, stage.windowFlags())
         menu.addMenu(stage)

@@ -242,6 +242,11 @@ class Properties(QScrollArea):
         self.locked.setVisible(bool(reason))
         frozen = tr("{count}, frozen") if reason and facts and facts.parameters else "{count}"
         lines.append((tr("Parameters"), frozen.format(count=f"{facts.parameters:,}") if facts else UNKNOWN))
+        if layer.weights_of:
+            lines.append((tr("Weights"), tr("Same as {name}", name=self._editor.network.layers[layer.weights_of].name)))
+        elif others := self._editor.network.borrowers.get(layer.id, ()):
+            names = ", ".join(self._editor.network.layers[id].name for id in others)
+            lines.append((tr("Weights"), tr("Also those of {names}", names=names)))
         lines.append((tr("FLOPs per sample"), short_count(facts.flops) if facts else UNKNOWN))
         batch = self._editor.project.training.mini_batch_size
         num_bytes = activation_bytes(facts, batch) if facts else None

@@ -58,8 +58,9 @@ def content_of(
     health: HealthBadge | None,
     flow: Heading,
     is_frozen: bool = False,
+    owner: str = "",
 ) -> Content:
-    """Return the content of a layer on the canvas."""
+    """Return the content of a layer on the canvas; `owner` is the name of another one whose weights it uses."""
     type = layer.type
     figure = tint.figure(layer.id, facts)
     parameters = short_count(facts.parameters) if facts and facts.parameters else ""
@@ -67,6 +68,8 @@ def content_of(
     detail = (
         (tr("Bypassed"), layer_label(type.label)) if layer.bypassed else filter(None, (layer_label(type.label), value))
     )
+    if owner and not layer.bypassed:
+        detail, value = (tr("Same weights as {name}", name=owner),), ""
     count = tint.label(figure) if tint.kind else parameters
     return Content(
         name=layer.name,

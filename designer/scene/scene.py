@@ -123,7 +123,8 @@ class Scene(QGraphicsScene):
             self._put_node(project.network.layers[id])
         news = self._router.look_for_tags(before.network, project.network)
         has_turned = before.layout.flow != project.layout.flow
-        for id in change.changed:
+        named = [borrower for id in change.changed for borrower in project.network.borrowers.get(id, ())]
+        for id in {*change.changed, *named}:
             self._dress_node(id)
         displaced = (places | change.added) - change.removed
         near = self._place({id: project.layout.at(id) for id in displaced})
@@ -325,6 +326,7 @@ class Scene(QGraphicsScene):
             health=self.health.get(layer.id),
             flow=self.nodes.heading(layer.id),
             is_frozen=layer.id in self.frozen,
+            owner=self._project.network.layers[layer.weights_of].name if layer.weights_of else "",
         )
         return replace(content, beginning=common_beginning(self._project.network))
 

@@ -293,6 +293,8 @@ class _Drawing:
         detail = " · ".join(
             ("Bypassed", layer.type.label) if layer.bypassed else filter(None, (layer.type.label, short_value))
         )
+        if layer.weights_of and not layer.bypassed:
+            detail, short_value = f"Same weights as {self.network.layers[layer.weights_of].name}", ""
         count = short_count(facts.parameters) if facts and facts.parameters else ""
         room = NODE_WIDTH - _TEXT_LEFT - _TEXT_RIGHT
         count_width = text_width(count, DETAIL_SIZE) * WIDER + 8 if count else 0.0

@@ -109,7 +109,7 @@ def _outputs(layer: Layer) -> int:
 def _huge(network: Network, analysis: Analysis, layer: Layer) -> Iterator[Problem]:
     """Warn about a fully connected layer with more than `HUGE_WEIGHTS` weights."""
     facts = analysis.shapes[layer.id]
-    rows, columns = facts.weights["weight"]
+    rows, columns = facts.weights.get("weight", (0, 0))  # none where they count at another layer
     if rows * columns <= HUGE_WEIGHTS:
         return
     message = (

@@ -144,8 +144,9 @@ class _Builder:
         """Note which of the modules in a scope can be blocks."""
         for inner in scope.inner.values():
             members = {layer.id for layer in inner.all()}
-            # A module with all that the module around it has says nothing.
-            is_part = len(members) > 1 and (len(scope.inner) > 1 or bool(scope.layers))
+            # A module with all that the module around it has says nothing; nor does one layer that is called often.
+            kinds = {(layer.type, layer.stored) if layer.stored else layer.id for layer in inner.all()}
+            is_part = len(kinds) > 1 and (len(scope.inner) > 1 or bool(scope.layers))
             inner.is_block = is_part and depth < DEPTH_LIMIT and self._is_closed(members)
             self.choose(inner, depth + inner.is_block)
 
