@@ -273,10 +273,8 @@ class Editor(QObject):
         if network is not None:
             project = replace(project, network=blocks.with_network_in(project.network, self._scope, network))
         if layout is not None:
-            project = replace(
-                project, layout=blocks.with_layout_in(project.network, project.layout, self._scope, layout)
-            )
-        return project
+            layout = blocks.with_layout_in(project.network, project.layout, self._scope, layout)
+        return project if layout is None else replace(project, layout=layout)
 
     def undo(self) -> None:
         """Undo the last step."""
@@ -360,18 +358,10 @@ class Editor(QObject):
         text = tr("Replace with {type}", type=layer_label(type.label))
         return self.edit_network(text, lambda network: edits.replace_type(network, id, type))
 
-    def toggle_bypass(self) -> None:
-        """Bypass the selected layers; where all that can be bypassed are, stop bypassing them."""
+    def edit_selection(self, edit: Callable[[Project, Selection], LayerEdit]) -> None:
+        """Apply an edit to the selected layers, one of those in `netwright.designer.layer_edits`."""
         if self.selection:
-            self._apply_layers(lambda: layer_edits.toggle_bypass(self._here, self._selection))
-
-    def share_weights(self) -> None:
-        """Let the selected layers have the weights of the first of them."""
-        self._apply_layers(lambda: layer_edits.share_weights(self._here, self._selection))
-
-    def own_weights(self) -> None:
-        """Give each selected layer weights of its own."""
-        self._apply_layers(lambda: layer_edits.own_weights(self._here, self._selection))
+            self._apply_layers(lambda: edit(self._here, self._selection))
 
     def disconnect_all(self, connections: Collection[Connection]) -> bool:
         """Remove connections."""

@@ -218,23 +218,22 @@ def toggle_bypass(here: Project, selection: Selection) -> LayerEdit:
     return LayerEdit(text.format(name=name), network, here.layout, selection)
 
 
-def share_weights(here: Project, selection: Selection) -> LayerEdit:
-    """Let the selected layers have the weights of the first of them. Raises `UserError`."""
-    ids = [id for id in dict.fromkeys((*here.network.order, *here.network.layers)) if id in selection.layers]
-    network = edits.share_weights(here.network, ids)
-    text = tr("Share the weights of {name}", name=network.layers[network.sharing(ids[0])[0]].name)
-    return LayerEdit(text, network, here.layout, selection)
-
-
-def own_weights(here: Project, selection: Selection) -> LayerEdit:
-    """Give each selected layer that shares weights its own."""
+def toggle_sharing(here: Project, selection: Selection) -> LayerEdit:
+    """Let the selected layers have the weights of the first of them; where they have, give each its own. Raises
+    `UserError`."""
     network = here.network
-    ids = [id for id in network.layers if id in selection.layers and len(network.sharing(id)) > 1]
-    if not ids:
-        raise UserError(tr("Each of these layers has weights of its own."))
-    name = network.layers[ids[0]].name if len(ids) == 1 else tr("%n layer(s)", "", len(ids))
-    text = tr("Own weights for {name}", name=name)
-    return LayerEdit(text, edits.own_weights(network, ids), here.layout, selection)
+    ids = [id for id in dict.fromkeys((*network.order, *network.layers)) if id in selection.layers]
+    if is_shared(network, ids):
+        text = tr("Own weights for {name}", name=network.layers[ids[-1]].name)
+        return LayerEdit(text, edits.own_weights(network, ids), here.layout, selection)
+    text = tr("Share the weights of {name}", name=network.layers[network.sharing(ids[0])[0]].name)
+    return LayerEdit(text, edits.share_weights(network, ids), here.layout, selection)
+
+
+def is_shared(network: Network, ids: Collection[str]) -> bool:
+    """Return whether these layers have the same weights as each other, a single layer as any."""
+    groups = {network.sharing(id) for id in ids}
+    return len(groups) == 1 and len(next(iter(groups))) > 1
 
 
 def delete(here: Project, selection: Selection, *, heal: bool) -> LayerEdit:

@@ -21,6 +21,7 @@ from netwright.app.frame.window_state import (
     with_three,
 )
 from netwright.designer.language import noop, tr, translation
+from netwright.designer.layer_edits import toggle_sharing
 from netwright.designer.scene.lens import HELP, LABELS, Lens
 from netwright.engine.core.part_registry import entries
 
@@ -239,8 +240,7 @@ TABLE: tuple[Action, ...] = (
            separator_before=True),
     Action("edit.copy", "Copy", "Edit", lambda w: w.editor.copy(), "Ctrl+C", "copy", enabled_when=with_copyable),
     Action("edit.paste", "Paste", "Edit", lambda w: w.editor.paste(), "Ctrl+V", "paste", enabled_when=in_design),
-    Action("edit.duplicate", "Duplicate", "Edit", lambda w: w.editor.duplicate(), "Ctrl+D",
-           enabled_when=with_copyable),
+    Action("edit.duplicate", "Duplicate", "Edit", lambda w: w.editor.duplicate(), "Ctrl+D", enabled_when=with_copyable),
     Action("edit.delete", "Delete", "Edit", lambda w: w.editor.delete_selection(), "Del", "trash",
            enabled_when=with_anything_selected),
     Action("edit.select_all", "Select all", "Edit", lambda w: w.editor.select_all(), "Ctrl+A",
@@ -366,12 +366,8 @@ TABLE: tuple[Action, ...] = (
            enabled_when=with_three, separator_before=True, submenu="Align"),
     Action("distribute.vertically", "Distribute vertically", "Network", lambda w: w.align.distribute("vertically"),
            help="Equal distances from top to bottom", enabled_when=with_three, submenu="Align"),
-    Action("weights.share", "Share weights", "Network", lambda w: w.editor.share_weights(),
-           help="Let the selected layers have one set of weights, those of the first", enabled_when=with_several,
-           separator_before=True, keywords="tie tied reuse same weights siamese"),
-    Action("weights.own", "Own weights", "Network", lambda w: w.editor.own_weights(),
-           help="Give each selected layer weights of its own", enabled_when=with_selection,
-           keywords="untie unshare same weights"),
+    Action("weights.share", "Share weights", "Network", lambda w: w.editor.edit_selection(toggle_sharing),
+           help="One set of weights for the selected layers; again: one for each", enabled_when=with_selection),
     Action("code.trust", "Trust the project's code…", "Network", lambda w: w.user_code.review(),
            help="Let the custom layers and functions of this project run", separator_before=True),
     Action("data.choose", "Choose data…", "Data", lambda w: w.show_tab("data"), "Ctrl+Shift+D", "data",

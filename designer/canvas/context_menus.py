@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QKeySequence, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QMenu, QWidget
 
-from netwright.designer import markup, shortcuts, theme
+from netwright.designer import layer_edits, markup, shortcuts, theme
 from netwright.designer.auto_layout import align_menu
 from netwright.designer.editor import Editor
 from netwright.designer.language import noop, tr, translation
@@ -57,11 +57,11 @@ def layer_menu(
     able = [layer for layer in layers if bypass_refusal(layer.type) is None]
     if able:
         text = tr("Stop bypassing") if all(layer.bypassed for layer in able) else tr("Bypass")
-        _add(menu, text, "", "B", lambda: editor.toggle_bypass())
-    if len(layers) > 1 and len({layer.type_key for layer in layers}) == 1 and has_weights(layers[0].type):
-        _add(menu, tr("Share weights"), "", "", lambda: editor.share_weights())
-    if any(len(editor.network.sharing(layer.id)) > 1 for layer in layers):
-        _add(menu, tr("Own weights"), "", "", lambda: editor.own_weights())
+        _add(menu, text, "", "B", lambda: editor.edit_selection(layer_edits.toggle_bypass))
+    is_shared = layer_edits.is_shared(editor.network, editor.selection)
+    if is_shared or (len({layer.type_key for layer in layers}) == 1 < len(layers) and has_weights(layers[0].type)):
+        text = tr("Own weights") if is_shared else tr("Share weights")
+        _add(menu, text, "", "", lambda: editor.edit_selection(layer_edits.toggle_sharing))
     if stage is not None:
         stage.setParent(menu, stage.windowFlags())
         menu.addMenu(stage)

@@ -6,7 +6,7 @@ from typing import Protocol
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 
-from netwright.designer import placement
+from netwright.designer import layer_edits, placement
 from netwright.designer.auto_layout import AutoLayout
 from netwright.designer.canvas.annotation_tools import AnnotationTools
 from netwright.designer.gestures import neighbours
@@ -151,7 +151,7 @@ class Keyboard:
             Qt.Key.Key_Delete: lambda: editor.delete_selection(heal=not has_shift),
             Qt.Key.Key_Backspace: lambda: editor.delete_selection(heal=not has_shift),
             Qt.Key.Key_A: canvas.quick_add,
-            Qt.Key.Key_B: editor.toggle_bypass,
+            Qt.Key.Key_B: lambda: editor.edit_selection(layer_edits.toggle_bypass),
             Qt.Key.Key_C: self.connect,
             Qt.Key.Key_F: canvas.fit_selection if has_shift else canvas.fit,
             Qt.Key.Key_L: self.lasso_next,

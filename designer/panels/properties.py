@@ -236,17 +236,12 @@ class Properties(QScrollArea):
                     input_type.short() if input_type else UNKNOWN,
                 )
             )
-        lines += _outputs(kind, facts)
+        lines += [*_outputs(kind, facts), *_sharing(self._editor.network, layer)]
         reason = frozen_layers(self._editor.project, self._editor.scope).get(layer.id, "")
         self.locked.setText(f"{reason} {translation(FRESH)}" if reason else "")
         self.locked.setVisible(bool(reason))
         frozen = tr("{count}, frozen") if reason and facts and facts.parameters else "{count}"
         lines.append((tr("Parameters"), frozen.format(count=f"{facts.parameters:,}") if facts else UNKNOWN))
-        if layer.weights_of:
-            lines.append((tr("Weights"), tr("Same as {name}", name=self._editor.network.layers[layer.weights_of].name)))
-        elif others := self._editor.network.borrowers.get(layer.id, ()):
-            names = ", ".join(self._editor.network.layers[id].name for id in others)
-            lines.append((tr("Weights"), tr("Also those of {names}", names=names)))
         lines.append((tr("FLOPs per sample"), short_count(facts.flops) if facts else UNKNOWN))
         batch = self._editor.project.training.mini_batch_size
         num_bytes = activation_bytes(facts, batch) if facts else None
@@ -366,6 +361,14 @@ class Properties(QScrollArea):
     def sizeHint(self) -> QSize:
         """As wide as the drawings have it."""
         return QSize(LABEL_WIDTH + 188, 600)
+
+
+def _sharing(network: Network, layer: Layer) -> list[tuple[str, str]]:
+    """Return the row on the layers with the same weights, where there are others."""
+    if layer.weights_of:
+        return [(tr("Weights"), tr("Same as {name}", name=network.layers[layer.weights_of].name))]
+    names = ", ".join(network.layers[id].name for id in network.borrowers.get(layer.id, ()))
+    return [(tr("Weights"), tr("Also those of {names}", names=names))] if names else []
 
 
 def _outputs(kind: LayerType, facts: LayerShapes | None) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ from netwright.designer.editor import Editor
 from netwright.designer.scene import geometry, pictures
 from netwright.designer.scene.activation_strips import ActivationStrips
 from netwright.designer.scene.annotation_items import Annotations
-from netwright.designer.scene.content import Content, complaints_of, content_of
+from netwright.designer.scene.content import Content, complaints_of, content_of, in_network
 from netwright.designer.scene.edges import Edges
 from netwright.designer.scene.feedback import Feedback, FeedbackItem
 from netwright.designer.scene.health_badges import HealthBadge
@@ -26,7 +26,6 @@ from netwright.designer.scene.node_items import Node, Nodes, PortHit
 from netwright.designer.scene.router import Router
 from netwright.designer.scene.size_labels import SizeLabels
 from netwright.designer.scene.tint import Kind, Tint, tint_by
-from netwright.engine.drawing.labels import common_beginning
 from netwright.engine.network.analysis import LayerShapes
 from netwright.engine.network.layout import Difference, Flow, Layout, Position, difference, moved
 from netwright.engine.network.network import Connection, Layer, Port
@@ -123,8 +122,7 @@ class Scene(QGraphicsScene):
             self._put_node(project.network.layers[id])
         news = self._router.look_for_tags(before.network, project.network)
         has_turned = before.layout.flow != project.layout.flow
-        named = [borrower for id in change.changed for borrower in project.network.borrowers.get(id, ())]
-        for id in {*change.changed, *named}:
+        for id in change.changed.union(*(project.network.borrowers.get(id, ()) for id in change.changed)):
             self._dress_node(id)
         displaced = (places | change.added) - change.removed
         near = self._place({id: project.layout.at(id) for id in displaced})
@@ -326,9 +324,8 @@ class Scene(QGraphicsScene):
             health=self.health.get(layer.id),
             flow=self.nodes.heading(layer.id),
             is_frozen=layer.id in self.frozen,
-            owner=self._project.network.layers[layer.weights_of].name if layer.weights_of else "",
         )
-        return replace(content, beginning=common_beginning(self._project.network))
+        return in_network(content, layer, self._project.network)
 
     def _place(self, positions: Mapping[str, Position], *, look_around: bool = True) -> dict[Connection, None]:
         """Move layers. Connections that passed their old positions, or cross the new ones, may need new routes."""

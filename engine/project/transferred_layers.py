@@ -4,7 +4,7 @@ Pure functions from a project to a new one. What `weights.freeze_up_to` names is
 layers: `with_freezing` is the network as it trains, and `frozen_layers` says for the canvas what does not learn.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
@@ -95,14 +95,21 @@ def _frozen(network: Network, path: tuple[str, ...]) -> Network:
     id, *rest = path
     target = network.layers[id]
     layers = dict(network.layers)
-    for other in _upstream(network, id):
+    ends = set(network.sharing(id))
+    for other in _sharing(network, _upstream(network, id)) - ends:
         layers[other] = _with_freeze(layers[other])
+    inner = target.type
     if rest:
-        assert isinstance(target.type, Block)
-        layers[id] = replace(target, type=target.type.with_network(_frozen(target.type.network, tuple(rest))))
-    else:
-        layers[id] = _with_freeze(target)
+        assert isinstance(inner, Block)
+        inner = inner.with_network(_frozen(inner.network, tuple(rest)))
+    for end in ends:  # layers with the same weights stay equal
+        layers[end] = replace(layers[end], type=inner) if rest else _with_freeze(layers[end])
     return Network(layers, network.connections)
+
+
+def _sharing(network: Network, ids: Iterable[str]) -> set[str]:
+    """Return these layers, and those with the same weights."""
+    return {other for id in ids for other in network.sharing(id)}
 
 
 def _with_freeze(layer: Layer) -> Layer:
@@ -243,7 +250,8 @@ def _head(network: Network, end: str) -> tuple[str, ...] | None:
 
 def _with_new_head(project: Project, id: str, outputs: int) -> Project:
     """Return the project with a new layer of the same type in the place of one layer."""
-    network, old = project.network, project.network.layers[id]
+    network = edits.own_weights(project.network, [id])
+    old = network.layers[id]
     type = old.type.replace(**{HEADS[old.type.key]: outputs, "frozen": False})
     fresh = Layer(edits.new_id(network.layers), free_name(old.name, network.by_name), type)
 
@@ -274,7 +282,7 @@ def scale_rates(project: Project, layer: str, factor: float) -> Project:
 
 
 def _with_rates(network: Network, ids: set[str], factor: float) -> Network:
-    for id in ids:
+    for id in _sharing(network, ids):
         layer = network.layers[id]
         if isinstance(layer.type, Block):
             inner = layer.type.network

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtGui import QGuiApplication
 
+from netwright.designer import layer_edits
 from netwright.designer.editor import Editor
 from netwright.engine.core.types import image
 from netwright.engine.network import edits
@@ -63,6 +64,28 @@ def test_an_edit_is_shown_analysed_and_can_be_undone(editor, qtbot):
     assert editor.analysis.parameters == 36 * 8 + 8 + 8 * 3 + 3
     editor.redo()
     assert editor.network.layer("fc_1").type.outputs == 16
+
+
+def test_layers_share_weights_and_get_their_own_again(editor, qtbot):
+    first, second = id_of(editor, "fc_1"), id_of(editor, "fc_2")
+    editor.set_selection({first, second})
+    with qtbot.waitSignal(editor.refused) as refused:
+        editor.edit_selection(layer_edits.toggle_sharing)
+    assert refused.args == ["'fc_2' and 'fc_1' differ in Outputs: layers with the same weights have equal settings."]
+    twins = chain(layer("feature_input", channels=4), *[layer("fully_connected", outputs=4)] * 2)
+    shared = Editor(Project(twins, arrange(twins)))
+    shared.set_selection({id_of(shared, "fc_1"), id_of(shared, "fc_2")})
+    shared.edit_selection(layer_edits.toggle_sharing)
+    assert shared.network.layer("fc_2").weights_of == id_of(shared, "fc_1")
+    assert shared.analysis.parameters == 20
+    shared.undo()
+    assert shared.analysis.parameters == 40
+    shared.redo()
+    shared.set_selection({id_of(shared, "fc_1")})
+    shared.edit_selection(layer_edits.toggle_sharing)
+    assert (shared.analysis.parameters, shared.network.layer("fc_2").weights_of) == (40, "")
+    with qtbot.waitSignal(shared.refused):
+        shared.edit_selection(layer_edits.toggle_sharing)
 
 
 def test_a_move_does_not_ask_for_a_new_analysis(editor, qtbot):

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from netwright.designer import layer_edits
 from netwright.designer.editor import Editor
 from netwright.engine.network import edits
 from netwright.engine.network.arrangement import arrange
@@ -207,13 +208,13 @@ def test_all_layers_are_one_block_but_for_what_cannot_be_in_one(editor, qtbot):
 
 def test_what_the_engine_refuses_is_told_and_changes_nothing(editor, qtbot):
     before = editor.project
-    editor.toggle_bypass()
+    editor.edit_selection(layer_edits.toggle_bypass)
     editor.set_selection({"id1"})
     for refuse in (editor.group, editor.ungroup):
         with qtbot.waitSignal(editor.refused):
             refuse()
     editor.set_selection({"id2"})
-    editor.toggle_bypass()
+    editor.edit_selection(layer_edits.toggle_bypass)
     with qtbot.waitSignal(editor.refused) as refused:
         editor.ungroup()
     assert "bypassed" in refused.args[0]
@@ -299,7 +300,7 @@ def random_edit(editor: Editor, dice: random.Random) -> None:
             editor.paste()
         case 9:
             editor.set_selection([one])
-            editor.toggle_bypass()
+            editor.edit_selection(layer_edits.toggle_bypass)
         case 10:
             editor.apply_here("Move", layout=editor.layout.moved({one: (dice.uniform(-99, 99), dice.uniform(-99, 99))}))
         case 11:

@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
+from netwright.designer import layer_edits
 from netwright.designer.editor import Editor
 from netwright.designer.panels.analysis_table import TIME, AnalysisTable, as_csv, lines_of, widths_in
 from netwright.engine.network import edits
@@ -187,7 +188,7 @@ def test_no_file_chosen_writes_nothing(table: AnalysisTable, monkeypatch: pytest
 def test_a_bypassed_layer_is_named_as_one_and_has_no_parameters(editor: Editor, table: AnalysisTable) -> None:
     fc = editor.network.layer("fc_1")
     editor.set_selection({fc.id})
-    editor.toggle_bypass()
+    editor.edit_selection(layer_edits.toggle_bypass)
     (line,) = [line for line in lines_of(editor.network, editor.analysis, 1) if line.name == "fc_1"]
     assert line.type == "Fully connected (bypassed)"
     assert line.parameters == 0

@@ -3,8 +3,9 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QLineEdit, QMainWindow
+from PySide6.QtWidgets import QLabel, QLineEdit, QMainWindow
 
+from netwright.designer import layer_edits
 from netwright.designer.editor import Editor
 from netwright.designer.forms.switch import Switch
 from netwright.designer.panels.parts import UNKNOWN
@@ -323,3 +324,15 @@ def test_fields_that_vary_are_marked_and_ask_with_their_path(panel: Properties, 
     assert panel.form.rows["filters"].label.is_swept is False
     select(editor, "conv_1", "conv_2")
     assert panel.form.rows["filters"].label.is_swept is None, "several layers have no common path"
+
+
+def test_both_sides_of_shared_weights_are_named(panel: Properties, editor: Editor) -> None:
+    editor.set_fields([editor.network.layer("conv_2").id], {"filters": 8, "kernel": 3})
+    select(editor, "conv_1", "conv_2")
+    editor.edit_selection(layer_edits.toggle_sharing)
+    rows = {}
+    for name in ("conv_1", "conv_2"):
+        select(editor, name)
+        rows[name] = " ".join(label.text() for label in panel.facts.findChildren(QLabel))
+    assert "Also those of conv_2" in rows["conv_1"]
+    assert "Same as conv_1" in rows["conv_2"]

@@ -5,6 +5,7 @@ import random
 import pytest
 from shiboken6 import delete
 
+from netwright.designer import layer_edits
 from netwright.designer.editor import Editor
 from netwright.designer.scene.scene import Scene
 from netwright.engine.network import edits
@@ -65,7 +66,7 @@ def random_edit(editor: Editor, dice: random.Random) -> None:
             editor.apply_here("Arrange", layout=arrange(editor.network, editor.layout, dice.choice(FLOWS)))
         case 14:
             editor.set_selection(some)
-            editor.toggle_bypass()
+            editor.edit_selection(layer_edits.toggle_bypass)
         case 10 if one:
             editor.replace_layer(one, dice.choice(KEYS))
         case 11 if one:

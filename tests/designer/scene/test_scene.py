@@ -215,6 +215,19 @@ def test_layers_are_painted_in_the_pixels_of_the_screen(hand: Hand, ratio: float
     assert node.pixmap.width() == round((176 + 20) * ratio)
 
 
+def test_a_node_says_whose_weights_it_has_and_follows_the_name(make_hand):
+    network = chain(layer("feature_input", channels=4), *[layer("fully_connected", outputs=4)] * 2)
+    hand = make_hand(edits.share_weights(network, [network.layer("fc_1").id, network.layer("fc_2").id]))
+    assert content(hand, "fc_1").detail == "Fully connected · 4 outputs"
+    assert (content(hand, "fc_2").detail, content(hand, "fc_2").count) == ("Same weights as fc_1", "")
+    drawn: list[str] = []
+    dress = hand.view.network_scene._dress_node
+    hand.view.network_scene._dress_node = lambda id: drawn.append(id) or dress(id)
+    hand.editor.rename(hand.id("fc_1"), "trunk")
+    assert hand.id("fc_2") in drawn
+    assert content(hand, "fc_2").detail == "Same weights as trunk"
+
+
 def test_layers_that_keep_their_weights_have_a_lock(hand: Hand):
     scene, fc = hand.view.network_scene, hand.id("fc_1")
     before = pictures.picture(content(hand, "fc_1"), 1.0).toImage()

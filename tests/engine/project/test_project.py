@@ -22,10 +22,11 @@ from netwright.engine.project.weights import WeightsOptions
 from tests.builders import classifier
 from tests.engine.project.generated import projects
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "format_1_3.netwright"
+GOLDEN = Path(__file__).parents[2] / "golden" / "format_1_4.netwright"
 GOLDEN_1_0 = GOLDEN.with_name("format_1_0.netwright")
 GOLDEN_1_1 = GOLDEN.with_name("format_1_1.netwright")
 GOLDEN_1_2 = GOLDEN.with_name("format_1_2.netwright")
+GOLDEN_1_3 = GOLDEN.with_name("format_1_3.netwright")
 
 
 def file(**sections: Any) -> str:
@@ -47,11 +48,12 @@ def test_the_golden_file_is_read_with_every_section() -> None:
     opened = load(GOLDEN)
     project = opened.project
     assert opened.notices == ()
-    assert (project.version, project.identity) == ((1, 3), "6f1c9d1e-4a53-4f0e-9b60-0f7a1d2c3b4e")
+    assert (project.version, project.identity) == ((1, 4), "6f1c9d1e-4a53-4f0e-9b60-0f7a1d2c3b4e")
     assert [layer.name for layer in project.network.layers.values()][:3] == ["image_1", "conv_1", "relu_1"]
     assert project.network.layer("conv_1").type.write() == {"filters": 8, "kernel": [3, 5]}
     assert project.layout.at("c3") == (-120.25, 192.5)
-    assert len(project.network.connections) == 8
+    assert len(project.network.connections) == 9
+    assert project.network.layer("fc_2").weights_of == "g7"
     assert project.network.incoming["e5"] == {"in1": Port("d4", "out"), "in2": Port("c3", "out")}
     assert project.data.path == "données/measured.csv"
     assert (project.training.solver, project.training.max_epochs) == ("adam", 12)
@@ -84,7 +86,14 @@ def test_a_file_of_format_1_1_has_neither_weights_nor_constants_and_is_otherwise
 def test_a_file_of_format_1_2_has_no_experiment_and_is_otherwise_the_same() -> None:
     opened = load(GOLDEN_1_2)
     assert opened.notices == ()
-    assert opened.project == replace(load(GOLDEN).project, experiment=ExperimentOptions())
+    assert opened.project == replace(load(GOLDEN_1_3).project, experiment=ExperimentOptions())
+
+
+def test_a_file_of_format_1_3_has_no_shared_weights_and_is_otherwise_the_same() -> None:
+    opened, newer = load(GOLDEN_1_3), load(GOLDEN).project
+    assert opened.notices == ()
+    network, layout = edits.remove_layers(newer.network, ["h8"]), newer.layout.without(["h8"])
+    assert opened.project == replace(newer, network=network, layout=layout)
 
 
 @pytest.mark.parametrize("id", [3, "", "short", "with space in it", "../../etc/passwd", "x" * 65, None])
@@ -109,7 +118,7 @@ def test_any_project_survives_its_file(project: Project) -> None:
 
 
 def test_an_empty_project_is_a_short_file() -> None:
-    assert dumps(Project()) == '{"netwright": [1, 3],\n "network": {"layers": [\n  ], "connections": [\n  ]}}\n'
+    assert dumps(Project()) == '{"netwright": [1, 4],\n "network": {"layers": [\n  ], "connections": [\n  ]}}\n'
     assert loads('{"netwright": [1, 0]}').project == Project()
 
 

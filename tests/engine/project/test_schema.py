@@ -14,7 +14,7 @@ from tests.engine.project.generated import projects
 from tests.json_schema import violations
 
 ROOT = Path(__file__).parents[3]
-GOLDEN = ROOT / "tests" / "golden" / "format_1_3.netwright"
+GOLDEN = ROOT / "tests" / "golden" / "format_1_4.netwright"
 
 
 def test_the_shipped_schema_is_what_the_code_declares() -> None:

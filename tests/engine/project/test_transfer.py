@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 
 from netwright.engine.core.errors import UserError
+from netwright.engine.network import edits
 from netwright.engine.network.analysis import analyse, frozen_parameters, is_frozen, type_at
 from netwright.engine.network.network import Port
 from netwright.engine.project.check import check, memory_of
@@ -161,3 +162,17 @@ def test_the_head_of_a_chosen_output_is_replaced() -> None:
     network = classifier()
     assert head_of(network, Port("id5", "out")) == ("id4",)
     assert frozen_parameters(network, analyse(network)) == 0
+
+
+def test_layers_with_the_same_weights_are_frozen_and_slowed_together() -> None:
+    network = chain(
+        layer("feature_input", channels=4),
+        *[layer("fully_connected", outputs=4), layer("relu"), layer("fully_connected", outputs=4)],
+        layer("fully_connected", outputs=3),
+    )
+    shared = edits.share_weights(network, [network.layer("fc_1").id, network.layer("fc_2").id])
+    project = with_freezing(freeze_up_to(Project(shared), "fc_1"))
+    assert [is_frozen(project.network.layer(f"fc_{number}").type) for number in (1, 2, 3)] == [True, True, False]
+    slow = scale_rates(Project(shared), "fc_1", 0.1)
+    for made in (project, slow):
+        assert not analyse(made.network).has_errors
