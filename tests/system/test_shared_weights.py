@@ -2,6 +2,7 @@
 weights once and comes back with them."""
 
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
@@ -20,7 +21,7 @@ from tests.runs import Done, train
 from tests.system.test_resume_runs import engine
 from tests.system.test_training import TWO, digits, largest_difference
 
-OPTIONS = {"mini_batch_size": 157, "solver": "adam", "shuffle": "every-epoch"}
+OPTIONS: dict[str, Any] = {"mini_batch_size": 157, "solver": "adam", "shuffle": "every-epoch"}
 PARAMETERS = (64 * 16 + 16) + (16 * 16 + 16) + (16 * 10 + 10)
 
 
