@@ -56,12 +56,12 @@ def test_numbers_are_those_of_keras(name: str) -> None:
         assert np.abs(mine - theirs).max() < 2e-5 * max(1.0, float(np.abs(theirs).max()))
 
 
-def test_a_model_in_a_model_is_a_block_and_shared_layers_are_told() -> None:
+def test_a_model_in_a_model_is_a_block_that_keeps_its_weights_when_it_is_called_again() -> None:
     imported = read_network(GOLDEN / "photos.keras")
     blocks = [one for one in imported.network.layers.values() if isinstance(one.type, Block)]
     assert [block.name for block in blocks] == ["my_stage", "my_stage_2"]
     assert [(row.operator, row.count) for row in imported.rows][:2] == [("Add", 2), ("AveragePooling2D", 1)]
-    assert any("'my-stage' is called more than once" in text for text in imported.shared)
+    assert (blocks[1].weights_of, imported.shared) == (blocks[0].id, ())
     assert imported.network.by_name["pictures"].type.changed()["normalization"] == "none"
 
 
