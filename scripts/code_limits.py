@@ -166,8 +166,8 @@ def totals(facts: list[Facts], root: Path = ROOT) -> dict[str, dict[str, float]]
 
 def filler_share(facts: list[Facts]) -> float:
     """Return the share of variables and arguments whose names are fillers."""
-    names = sum((file.names for file in facts), Counter())
-    return sum(names[word] for word in FILLERS) / max(names.total(), 1)
+    fillers = sum(file.names[word] for file in facts for word in FILLERS)
+    return fillers / max(sum(file.names.total() for file in facts), 1)
 
 
 def repeated_file_names(facts: list[Facts]) -> dict[str, int]:

@@ -11,11 +11,10 @@ imports that are too few for the least of these have no arrow, nor have those of
 import ast
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from xml.sax.saxutils import escape
 
-ROOT = Path(__file__).parents[1]
+from scripts.code_facts import PREFIX, ROOT, Facts, read_facts
+
 PATH = ROOT / "docs" / "rooms.svg"
 FIRST_HEAVY, LAST = "lowering", "core"
 STEP = 1000
@@ -55,24 +54,15 @@ def room_of(module: str) -> str:
     return inside.partition(".")[0] if top == "engine" else top
 
 
-def imported_rooms(tree: ast.Module) -> Iterator[str]:
-    """Yield the rooms that a module imports, anywhere in it."""
-    for node in ast.walk(tree):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
-        if isinstance(node, ast.ImportFrom):
-            names = [f"{node.module}.{name}" for name in names]
-        yield from (room_of(name) for name in names if name.startswith("netwright."))
-
-
-def measured() -> tuple[Counter[str], Counter[tuple[str, str]]]:
+def measured(facts: list[Facts]) -> tuple[Counter[str], Counter[tuple[str, str]]]:
     """The lines of each room, and the number of modules of a room that import another one."""
     lines: Counter[str] = Counter()
     imports: Counter[tuple[str, str]] = Counter()
-    for path in (path for top in ("app", "designer", "engine") for path in (ROOT / top).rglob("*.py")):
-        room = room_of(".".join(path.relative_to(ROOT).with_suffix("").parts))
-        text = path.read_text(encoding="utf-8")
-        lines[room] += text.count("\n")
-        imports.update((room, other) for other in set(imported_rooms(ast.parse(text))) - {room})
+    for file in facts:
+        room = room_of(file.module)
+        lines[room] += file.num_lines
+        others = {room_of(line.name) for line in file.imports if line.name.startswith(PREFIX)}
+        imports.update((room, other) for other in others - {room})
     return lines, imports
 
 
@@ -83,9 +73,9 @@ def bands() -> dict[str, list[str]]:
     return {"window": ["app", "designer"], "heavy": engine[:heavy], "light": engine[heavy:]}
 
 
-def drawing() -> str:
+def drawing(facts: list[Facts]) -> str:
     """The picture: a row for each room, high to low; arrows lead down only, as the contracts demand."""
-    lines, imports = measured()
+    lines, imports = measured(facts)
     height = GAP + sum(HEADER + len(group) * ROW + 2 * GAP for group in bands().values()) + FOOTER
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
@@ -174,4 +164,4 @@ def legend(y: float) -> list[str]:
 
 
 if __name__ == "__main__":
-    PATH.write_text(drawing(), encoding="utf-8")
+    PATH.write_text(drawing(read_facts()), encoding="utf-8")

@@ -17,7 +17,8 @@ from netwright.engine.cli.commands import parser
 from netwright.engine.project.environment import EnvironmentOptions
 from netwright.engine.project.project import Project, set_option
 from netwright.engine.project.training import TrainingOptions
-from scripts.make_architecture import drawing, imported_rooms, rooms, rounded, width
+from scripts.code_facts import Facts
+from scripts.make_architecture import drawing, room_of, rooms, rounded, width
 from tests.architecture.test_repository import ROOT
 from tests.docs_blocks import CHINESE, PAGES, blocks, commands
 
@@ -211,16 +212,17 @@ def test_options_beside_their_names_in_matlab_are_options() -> None:
     assert named <= {*TrainingOptions.fields, *EnvironmentOptions.fields}
 
 
-def test_the_picture_of_the_rooms_is_that_of_the_code() -> None:
+def test_the_picture_of_the_rooms_is_that_of_the_code(facts: list[Facts]) -> None:
     """Sizes and arrows have steps, so few changes of the code change it; then `python scripts/make_architecture.py`."""
-    assert (ROOT / "docs" / "rooms.svg").read_text(encoding="utf-8") == drawing()
+    assert (ROOT / "docs" / "rooms.svg").read_text(encoding="utf-8") == drawing(facts)
 
 
 def test_few_lines_more_change_nothing_in_the_picture() -> None:
     assert [rounded(lines) for lines in (0, 499, 501, 1400, 1600)] == [0, 0, 1000, 1000, 2000]
     assert [width(count) for count in (9, 10, 29, 30, 500)] == [0, 1.2, 1.2, 3.0, 6.0]
-    assert list(imported_rooms(ast.parse("import os, netwright.app.window\nfrom netwright.engine import runs"))) == [
+    assert [room_of(f"netwright.{name}") for name in ("app.window", "engine.runs", "engine.runs.log")] == [
         "app",
+        "runs",
         "runs",
     ]
 

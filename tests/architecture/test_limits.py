@@ -66,11 +66,6 @@ def tree(root: Path, files: dict[str, str]) -> list[Facts]:
     return read_facts(root)
 
 
-@pytest.fixture(scope="module")
-def facts() -> list[Facts]:
-    return read_facts()
-
-
 def test_the_source_keeps_its_limits(facts: list[Facts]) -> None:
     assert "\n".join(complaints(facts, read_limits())) == ""
 
