@@ -77,7 +77,7 @@ pictures: setup
 	QT_QPA_PLATFORM=offscreen $(BIN)/python scripts/make_pictures.py
 
 parity: setup
-	$(TESTS) -m parity -v -n 2 --dist worksteal --durations 20 $(PYTEST_ARGS)
+	$(TESTS) -m "parity or hypothesis" --hypothesis-profile thorough -v -n 2 --dist worksteal --durations 20 $(PYTEST_ARGS)
 
 fuzz: setup
 	$(TESTS) -m fuzz -n 2 --dist worksteal $(PYTEST_ARGS) tests/fuzz

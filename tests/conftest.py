@@ -34,6 +34,8 @@ ROOM_BYTES = 4 * 2**30
 SESSION_VARIABLE = "NETWRIGHT_TEST_SESSION"
 # Each test process has a mark of its own (pytest-xdist has several), which every process it starts inherits.
 SESSION_MARK = f"{os.getpid()}-{uuid.uuid4().hex}"
+# That of who started this process, which the system goes on to show for it, and for what it forks.
+STARTER_MARK = os.environ.get(SESSION_VARIABLE, "")
 
 
 def _private_home(home: Path) -> dict[str, str]:
@@ -82,7 +84,10 @@ for _number in (getattr(signal, name, signal.SIGINT) for name in ("SIGINT", "SIG
         signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
 # The same examples on every machine and in every run; nothing is timed, because CI shares its cores.
-settings.register_profile("netwright", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "netwright", deadline=None, derandomize=True, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("thorough", settings.get_profile("netwright"), max_examples=1000)  # `make parity`
 settings.load_profile("netwright")
 
 
@@ -123,8 +128,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _seed() -> None:
     """torch begins with other random numbers in each process, and which tests came before in one is chance."""
-    if (torch := sys.modules.get("torch")) is not None and hasattr(torch, "manual_seed"):
-        torch.manual_seed(0)
+    if (torch := sys.modules.get("torch")) is None or not hasattr(torch, "manual_seed"):
+        return
+    # Where no CUDA is in use, `torch.manual_seed` notes the stack for the day it is, which takes 500 times as long.
+    (torch if torch.cuda.is_initialized() else torch.default_generator).manual_seed(0)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -252,14 +259,26 @@ def _ours(pid: int) -> psutil.Process | None:
     """The process, if it lives and was started by this session: our descendant, or carrying our mark."""
     try:
         process = psutil.Process(pid)
-        if process.status() == psutil.STATUS_ZOMBIE or "multiprocessing.resource_tracker" in _command(process):
-            return None  # Python keeps its resource tracker until it ends itself
-        if pid == _warm_pid():
-            return None  # tests share it until the session ends
-        is_ours = any(parent.pid == os.getpid() for parent in process.parents())
-        return process if is_ours or process.environ().get(SESSION_VARIABLE) == SESSION_MARK else None
+        if process.status() == psutil.STATUS_ZOMBIE or pid == _warm_pid():
+            return None  # tests share the warm one until the session ends
+        # The mark first: most that are new belong to the other test processes, and to look for parents takes 3 ms.
+        mark = _mark(process)
+        if mark not in ("", SESSION_MARK, STARTER_MARK):
+            return None
+        if mark != SESSION_MARK and all(parent.pid != os.getpid() for parent in process.parents()):
+            return None
+        # Python keeps its resource tracker until it ends itself.
+        return None if "multiprocessing.resource_tracker" in _command(process) else process
     except (psutil.NoSuchProcess, psutil.AccessDenied):
         return None
+
+
+def _mark(process: psutil.Process) -> str:
+    """The mark of the test process that it comes from; empty where that cannot be read, too."""
+    try:
+        return process.environ().get(SESSION_VARIABLE, "")
+    except psutil.AccessDenied:
+        return ""
 
 
 def _warm_pid() -> int | None:

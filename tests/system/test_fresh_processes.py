@@ -13,6 +13,7 @@ from netwright.engine.core.process import module_environment
 from netwright.engine.runs.events import Points
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.log import read_all
+from tests import warm
 
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "resources" / "examples" / "digits.netwright"
@@ -20,10 +21,13 @@ DIGITS = ROOT / "resources" / "examples" / "digits.netwright"
 
 def train(run: Path, *, forks: bool, more: tuple[str, ...] = ()) -> dict[str, float]:
     """Train the digits; return the losses by split and step."""
-    environment = module_environment() | ({} if forks else {"NETWRIGHT_NO_FORK": "1"})
     words = ["train", str(DIGITS), "--run-dir", str(run), "--set", "training.max_epochs=2", *more]
-    command = [sys.executable, "-m", "netwright.engine", *words]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT, check=False)
+    if forks:
+        done = warm.run(words, cwd=ROOT)
+    else:
+        command = [sys.executable, "-m", "netwright.engine", *words]
+        environment = {**module_environment(), "NETWRIGHT_NO_FORK": "1"}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
     events = read_all(RunFolder(run))
     return {

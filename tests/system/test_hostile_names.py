@@ -106,8 +106,8 @@ LINES = {
     "measure": ["measure PROJECT"],
     "doctor": ["doctor PROJECT --quick"],
     "tune": ["tune PROJECT --plan"],
-    "advise": ["advise PROJECT"],
-    "largest-batch": ["largest-batch PROJECT --set training.mini_batch_size=4"],
+    "advise": ["advise GONE.netwright"],
+    "largest-batch": ["largest-batch GONE.netwright"],
     "profile": ["profile PROJECT"],
     "train": ["train PROJECT --run-dir NEW_run", "train GONE.netwright", "train PROJECT --set NAME=1"],
     "resume": ["resume RUN", "resume RUN --set training.max_epochs=2"],
@@ -184,7 +184,6 @@ QUIET = (
     *(
         "measure",
         "tune",
-        "largest-batch",
         "profile",
         "robustness",
         "queue run",

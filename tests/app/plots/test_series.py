@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netwright.app.plots.points import MOST_POINTS, Growing, Points, Track
@@ -31,7 +31,6 @@ def test_the_whole_curve_shows_its_extremes_in_few_points(count: int, pixels: in
     assert x[-1] <= count
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(5000, 60_000), st.data(), st.integers(40, 400))
 def test_a_spike_is_found_wherever_it_is_and_however_far_one_looks(
     count: int, data: st.DataObject, pixels: int
@@ -67,7 +66,6 @@ def test_every_column_holds_the_naive_extremes(pixels: int) -> None:
     assert columns[-1][1] >= last.max() - 1e-6
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(1, 3000), min_size=1, max_size=12), st.integers(10, 300))
 def test_chunks_give_the_same_as_all_at_once(sizes: list[int], pixels: int) -> None:
     values = noise(sum(sizes), len(sizes))

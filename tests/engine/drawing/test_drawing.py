@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from PIL import Image
 
 from netwright.engine.core.errors import UserError
@@ -93,7 +93,6 @@ def assert_all_inside(text: str) -> None:
         assert top - 0.02 <= y1 <= y2 <= top + height + 0.02
 
 
-@settings(max_examples=40)
 @given(projects())
 def test_any_project_can_be_drawn_with_nothing_outside(project: Project) -> None:
     analysis = analyse(project.network)

@@ -38,7 +38,7 @@ KEYS = tuple(
     for key, kind in catalog().items()
     if not kind().is_measured and not kind.is_input and kind.family != "Block" and takes_open(kind)
 )
-RULES = settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow], max_examples=6)
+RULES = settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow], max_examples=3)
 
 
 def refused(case: Case) -> bool:

@@ -50,7 +50,7 @@ def answer(layer: LayerType, x: Sequence[TensorType]) -> TensorType | ShapeError
 
 @pytest.mark.parametrize("key", catalog())
 def test_nothing_but_a_shape_error_leaves_the_rules(key):
-    @settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=4, suppress_health_check=[HealthCheck.too_slow])
     @given(records(catalog()[key]), st.data())
     def check(record, data):
         if record is None:

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netwright.engine.core.errors import UserError
@@ -241,7 +241,6 @@ def comes_back(network: Network, ids: frozenset[str], start: str) -> bool:
 
 
 @given(choices())
-@settings(max_examples=40)
 def test_group_and_ungroup_compute_the_same(choice: tuple[Network, frozenset[str]]) -> None:
     network, ids = choice
     layout = arrange(network)

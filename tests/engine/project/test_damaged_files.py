@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netwright.engine.core.errors import UserError
@@ -97,13 +97,11 @@ def test_any_text(text: str) -> None:
 
 
 @given(st.dictionaries(SECTION, JSON, max_size=4), st.sampled_from([0, 1]))
-@settings(max_examples=200)
 def test_any_json_in_the_sections(sections: dict[str, Any], minor: int) -> None:
     refuse_or_read(json.dumps({"netwright": [1, minor], **sections}))
 
 
 @given(st.data())
-@settings(max_examples=300)
 def test_any_json_in_the_place_of_any_part(data: st.DataObject) -> None:
     whole = json.loads(GOLDEN.read_text(encoding="utf-8"))
     whole["netwright"] = [1, data.draw(st.sampled_from([0, 1]))]

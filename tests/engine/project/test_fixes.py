@@ -1,6 +1,6 @@
 """Every fix that is offered, on generated networks: it does not fail, and the problem is gone."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netwright.engine.network.network import Layer, Network
@@ -30,7 +30,6 @@ def projects(draw: st.DrawFn) -> Project:
     return project.with_section("training", project.training.replace(mini_batch_size=draw(st.sampled_from([1, 128]))))
 
 
-@settings(max_examples=300)
 @given(projects())
 def test_each_fix_removes_its_problem(project: Project) -> None:
     for problem in check(project).problems:
@@ -39,7 +38,6 @@ def test_each_fix_removes_its_problem(project: Project) -> None:
             assert problem not in after, problem.fix.label
 
 
-@settings(max_examples=100)
 @given(projects())
 def test_fixing_one_after_the_other_comes_to_an_end(project: Project) -> None:
     """No fix brings back what another one repaired."""

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netwright.engine.network import edits
@@ -188,7 +188,6 @@ def test_layers_of_one_name_and_another_type_are_two_layers_where_ids_differ() -
     assert compare(before, with_other_ids(after)).counts() == {"removed": 1, "added": 1}
 
 
-@settings(max_examples=60)
 @given(projects())
 def test_a_project_equals_itself_as_written_and_with_other_ids(project: Project) -> None:
     assert not compare(project, project, with_layout=True)
@@ -205,7 +204,6 @@ def content(project: Project) -> object:
     return layers, set(network.connections), ports, options
 
 
-@settings(max_examples=60)
 @given(projects(), projects(), st.booleans())
 def test_no_difference_means_equal_and_a_look_from_the_other_side_mirrors(
     one: Project, other: Project, keep_network: bool
@@ -221,7 +219,6 @@ def test_no_difference_means_equal_and_a_look_from_the_other_side_mirrors(
     assert {new: old for old, new in there.partners.items()} == back.partners
 
 
-@settings(max_examples=60)
 @given(projects(), st.data())
 def test_any_one_edit_is_a_difference(project: Project, data: st.DataObject) -> None:
     if not project.network.layers:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netwright.engine.project.file import dumps, loads
@@ -28,7 +28,6 @@ def test_golden_file_and_examples_follow_the_schema() -> None:
 
 
 @given(projects())
-@settings(max_examples=30)
 def test_whatever_is_written_follows_the_schema(project: Any) -> None:
     assert list(violations(json.loads(dumps(project)), SCHEMA)) == []
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netwright.engine.cli.answers import print_json
@@ -56,7 +56,6 @@ def use(folder: Path) -> list[Any]:
     return runs
 
 
-@settings(max_examples=30)
 @given(files=st.dictionaries(st.sampled_from(FILES), WHOLE | ANYTHING))
 def test_any_values(files: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as folder:

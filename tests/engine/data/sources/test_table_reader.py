@@ -80,7 +80,7 @@ CELLS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(CELLS, CELLS, CELLS, ROW_ENDS), min_size=1, max_size=12),
     st.sampled_from(["refuse", "keep", "leave-out"]),
