@@ -15,20 +15,15 @@ import numpy as np
 from netwright.engine.core.errors import UserError, did_you_mean, plural
 from netwright.engine.core.fields import quoted
 from netwright.engine.data.sources.image_reading import (
+    ImageSource,
     common_shape,
     image_input,
-    read_images,
-    stream_images,
     whole_files,
 )
 from netwright.engine.data.sources.images_reader import excluded_note, file_groups
 from netwright.engine.data.sources.labelled_files import files_below, files_by_name, key_of
 from netwright.engine.data.sources.source import (
-    Array,
     Outline,
-    Readers,
-    Samples,
-    Source,
     file_stamp,
     listed,
     unreadable,
@@ -59,7 +54,7 @@ class LabelTable:
 
 
 @dataclass(frozen=True)
-class Labelled(Source):
+class Labelled(ImageSource):
     """Images with their targets in a table."""
 
     labels: Path
@@ -90,14 +85,6 @@ class Labelled(Source):
             raw=files,
             split_keys=file_groups(options, table.files),
         )
-
-    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
-        """Return the images (N, C, H, W): uint8, or float32 where most have 16 bits per channel."""
-        return read_images(path, outline, indices)
-
-    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
-        """Return a reader that decodes files on demand."""
-        return stream_images(path, outline)
 
 
 def label_table(options: DataOptions, folder: Path, path: Path) -> LabelTable:

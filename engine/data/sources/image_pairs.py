@@ -16,17 +16,16 @@ from netwright.engine.core.types import image
 from netwright.engine.data.sources.image_file import BadPictureError, read, strictly
 from netwright.engine.data.sources.image_reading import (
     MOST_THREADS,
+    ImageSource,
     bad_pictures,
     common,
     common_shape,
     image_input,
     looked_at,
-    read_images,
-    stream_images,
 )
 from netwright.engine.data.sources.images_reader import file_groups
 from netwright.engine.data.sources.masks import pairs_of, stamp_of
-from netwright.engine.data.sources.source import Array, Outline, Readers, Samples, Source, refuse_too_large
+from netwright.engine.data.sources.source import Outline, refuse_too_large
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import TargetInfo
 
@@ -34,7 +33,7 @@ WHITE = 255.0
 
 
 @dataclass(frozen=True)
-class ImagePairs(Source):
+class ImagePairs(ImageSource):
     """Images with target images in another folder."""
 
     target_images: Path
@@ -62,14 +61,6 @@ class ImagePairs(Source):
             raw=files,
             split_keys=file_groups(options, names),
         )
-
-    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
-        """Return the images (N, C, H, W): uint8, or float32 where most have 16 bits per channel."""
-        return read_images(path, outline, indices)
-
-    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
-        """Return a reader that decodes images on demand; targets are held in memory, four bytes per number."""
-        return stream_images(path, outline)
 
     def _read(self, names: list[str], channels: str, height: int, width: int) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Return all target images (N, C, H, W) in float32, 0 to 255. Raises `UserError`."""

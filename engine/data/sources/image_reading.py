@@ -28,6 +28,7 @@ from netwright.engine.data.sources.source import (
     Outline,
     Readers,
     Samples,
+    Source,
     listed,
     refuse_too_large,
 )
@@ -187,35 +188,37 @@ class ImageReader:
             out[place] = np.rint(numbers) if is_rounded else numbers
 
 
-def stream_images(folder: Path, outline: Outline) -> Readers:
-    """Return a reader of the images of an outline."""
-    be_strict()
-    files = outline.raw
-    assert isinstance(files, ImageFiles)
-    shape = (len(files.names), *(size for size in outline.inputs[0].type.sizes if isinstance(size, int)))
-    return Readers((ImageReader(folder, files.names, shape, files.kind),))
+class ImageSource(Source):
+    """A source whose samples are image files, with `ImageFiles` as what its outline keeps."""
 
+    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
+        """Return a reader that decodes images on demand; targets that are images are held in memory."""
+        be_strict()
+        files = outline.raw
+        assert isinstance(files, ImageFiles)
+        shape = (len(files.names), *(size for size in outline.inputs[0].type.sizes if isinstance(size, int)))
+        return Readers((ImageReader(path, files.names, shape, files.kind),))
 
-def read_images(folder: Path, outline: Outline, indices: Array | None = None) -> Samples:
-    """Return the images of an outline (N, C, H, W): uint8, or float32 where most have 16 bits per channel.
+    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
+        """Return the images of an outline (N, C, H, W): uint8, or float32 where most have 16 bits per channel.
 
-    Raises `UserError` for images that cannot be used. With `indices`, images with these indices are read, for a look at
-    them: those that cannot be used are black, with a note.
-    """
-    files = outline.raw
-    assert isinstance(files, ImageFiles)
-    channels, height, width = (size for size in outline.inputs[0].type.sizes if isinstance(size, int))
-    names = list(files.names) if indices is None else [files.names[i] for i in indices.tolist()]
-    # As the parts will need it, in float32.
-    needed = len(names) * channels * height * width * 4
-    subject = f"{len(names):,} {'grey' if channels == 1 else 'colour'} images of {width:,} × {height:,}"
-    refuse_too_large(needed, subject, "Choose a smaller image size, or use fewer images.")
-    array = np.zeros((len(names), channels, height, width), files.kind)
-    with strictly():
-        bad = _fill(array, folder, names, "grey" if channels == 1 else "rgb")
-    if bad and (indices is None or len(bad) == len(names)):
-        raise bad_pictures(bad, len(names), folder, len(files.names))
-    return Samples((array,), tuple(f"Cannot be read, and is shown black: {name}, {why}." for name, why in bad[:5]))
+        Raises `UserError` for images that cannot be used. With `indices`, images with these indices are read, for a
+        look at them: those that cannot be used are black, with a note.
+        """
+        files = outline.raw
+        assert isinstance(files, ImageFiles)
+        channels, height, width = (size for size in outline.inputs[0].type.sizes if isinstance(size, int))
+        names = list(files.names) if indices is None else [files.names[i] for i in indices.tolist()]
+        # As the parts will need it, in float32.
+        needed = len(names) * channels * height * width * 4
+        subject = f"{len(names):,} {'grey' if channels == 1 else 'colour'} images of {width:,} × {height:,}"
+        refuse_too_large(needed, subject, "Choose a smaller image size, or use fewer images.")
+        array = np.zeros((len(names), channels, height, width), files.kind)
+        with strictly():
+            bad = _fill(array, path, names, "grey" if channels == 1 else "rgb")
+        if bad and (indices is None or len(bad) == len(names)):
+            raise bad_pictures(bad, len(names), path, len(files.names))
+        return Samples((array,), tuple(f"Cannot be read, and is shown black: {name}, {why}." for name, why in bad[:5]))
 
 
 def _unlike(options: DataOptions, headers: Sequence[Header], common: tuple[str, int, int]) -> list[str]:

@@ -14,10 +14,9 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.data.sources.image_reading import (
+    ImageSource,
     common_shape,
     image_input,
-    read_images,
-    stream_images,
     whole_files,
 )
 from netwright.engine.data.sources.labelled_files import files_below
@@ -25,9 +24,6 @@ from netwright.engine.data.sources.source import (
     MOST_CLASSES,
     Array,
     Outline,
-    Readers,
-    Samples,
-    Source,
     listed,
     unreadable,
 )
@@ -76,7 +72,7 @@ class _Listing:
         return notes
 
 
-class Images(Source):
+class Images(ImageSource):
     """Grey or colour images with values from 0 to 255, all resized to one size."""
 
     def stamp(self, path: Path) -> Hashable:
@@ -105,14 +101,6 @@ class Images(Source):
             raw=files,
             split_keys=file_groups(options, listing.names()),
         )
-
-    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
-        """Return the images (N, C, H, W): uint8, or float32 where most have 16 bits per channel."""
-        return read_images(path, outline, indices)
-
-    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
-        """Return a reader that decodes files on demand."""
-        return stream_images(path, outline)
 
 
 def status(entry: os.DirEntry[str]) -> tuple[int, int]:

@@ -19,20 +19,16 @@ from netwright.engine.core.types import image
 from netwright.engine.data.sources.image_file import BadPictureError, read_mask, strictly
 from netwright.engine.data.sources.image_reading import (
     MOST_THREADS,
+    ImageSource,
     bad_pictures,
     common_shape,
     image_input,
-    read_images,
-    stream_images,
     whole_files,
 )
 from netwright.engine.data.sources.images_reader import excluded_note, file_groups, is_picture, status
 from netwright.engine.data.sources.source import (
     Array,
     Outline,
-    Readers,
-    Samples,
-    Source,
     listed,
     refuse_too_large,
     unreadable,
@@ -46,7 +42,7 @@ WAY_OUT = "Expected one mask for each image, of the same name."
 
 
 @dataclass(frozen=True)
-class Masks(Source):
+class Masks(ImageSource):
     """Images with the masks in another folder."""
 
     masks: Path
@@ -76,14 +72,6 @@ class Masks(Source):
             raw=files,
             split_keys=file_groups(options, names),
         )
-
-    def samples(self, options: DataOptions, path: Path, outline: Outline, indices: Array | None = None) -> Samples:
-        """Return the images (N, C, H, W): uint8, or float32 where most have 16 bits per channel."""
-        return read_images(path, outline, indices)
-
-    def readers(self, options: DataOptions, path: Path, outline: Outline) -> Readers:
-        """Return a reader that decodes images on demand; masks are held in memory, one or two bytes per pixel."""
-        return stream_images(path, outline)
 
 
 def stamp_of(*folders: Path) -> Hashable:
