@@ -260,7 +260,7 @@ class LibraryFilter(QSortFilterProxyModel):
 
 def _search_text(type: type[LayerType]) -> str:
     """Return the words by which a type is found, in English and in the language of the window."""
-    return f"{search_text(type)} {layer_label(type.label).lower()}"
+    return f"{search_text(type.key)} {layer_label(type.label).lower()}"
 
 
 def _family_icon(family: str) -> QIcon:

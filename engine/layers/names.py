@@ -61,8 +61,10 @@ def _of_torch(call: Call) -> str:
     return call.target if call.target.startswith("torch.") else ""
 
 
-def search_text(type: type[LayerType]) -> str:
+@cache
+def search_text(key: str) -> str:
     """Return the text for the search of layer types: label, key, family, summary, and names in MATLAB and torch."""
+    type = REGISTRY[key]
     plain = f"{type.label} {type.key} {type.key.replace('_', ' ')} {type.family} {type.summary()}"
     american = plain.replace("isation", "ization").replace("ise", "ize") if "is" in plain else ""
     return f"{plain} {american} {matlab_name(type)} {type.found_as} {' '.join(torch_names(type))}".lower()
