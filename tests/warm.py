@@ -195,6 +195,12 @@ def run(
     return subprocess.CompletedProcess([*map(str, arguments)], code_, texts["stdout"], texts["stderr"])
 
 
+def run_file(path: Path) -> "subprocess.CompletedProcess[str]":
+    """Run a Python file as a program, in its folder."""
+    code = f"import runpy, sys; sys.path[0] = {str(path.parent)!r}; runpy.run_path({str(path)!r}, run_name='__main__')"
+    return run([], code=code, cwd=path.parent)
+
+
 # ---- the server ----
 
 

@@ -16,7 +16,7 @@ import pytest
 import tests.fuzz.hostile_names as known
 
 ROOT = Path(__file__).parents[2]
-SHORT = 8
+SHORT = 5
 LONG = int(os.environ.get("FUZZ_COUNT", "10000"))
 
 

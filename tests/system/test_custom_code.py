@@ -1,7 +1,6 @@
 """Code of the user's in real processes: nothing of it runs before it is trusted; then it trains and is exported."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -123,7 +122,7 @@ def test_it_trains_on_two_workers_and_leaves_as_source_and_as_onnx(tmp_path: Pat
         "net.py",
         "net.safetensors",
     ]
-    printed = subprocess.run([sys.executable, net], capture_output=True, text=True, check=True, cwd=tmp_path)
+    printed = warm.run_file(net)
     assert printed.stdout.split() == ["4", "×", "10"]
 
     done = engine("export", run, "--format", "onnx", "-o", tmp_path / "net.onnx", "--trust", "--json")

@@ -1,7 +1,5 @@
 """A network through which complex numbers flow trains like any other, on one worker and on two."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from netwright.engine.lowering.weights_folder import fill, load
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.network import Network
 from netwright.engine.project.project import Project
+from tests import warm
 from tests.builders import chain, layer
 from tests.runs import train
 
@@ -63,7 +62,7 @@ def test_complex_layers_learn_and_their_weights_come_back(tmp_path: Path, enviro
     to = tmp_path / "out" / "net.py"
     to.parent.mkdir()
     assert main(["export", str(done.folder.path), "--format", "pytorch", "-o", str(to)]) == EXIT_DONE
-    ran = subprocess.run([sys.executable, "-I", to], cwd=to.parent, capture_output=True, text=True, check=False)
+    ran = warm.run_file(to)
     assert (ran.returncode, ran.stdout) == (0, "4 × 2\n"), ran.stderr
     names: dict[str, Any] = {"__name__": "exported"}
     exec(to.read_text(encoding="utf-8"), names)

@@ -23,6 +23,7 @@ from netwright.engine.project.file import save
 from netwright.engine.project.project import Project
 from netwright.engine.runs.folder import RunFolder, write_info
 from netwright.engine.runs.info import RunInfo
+from tests import warm
 from tests.builders import chain, layer
 
 TABLE = "area,side,price\n30,west,1.5\n90,east,2.5\n60,west,3.5\n45,east,2.25\n75,west,1.25\n"
@@ -67,11 +68,13 @@ def sequences(folder: Path, *, size: int = 2) -> Path:
     return folder / "net.netwright"
 
 
-def ran(done: Exported, folder: Path) -> str:
+def ran(done: Exported, folder: Path, *, is_fresh: bool = False) -> str:
     """Run the code that comes with an export, in a process of its own, and return what it prints."""
-    process = subprocess.run(
-        [sys.executable, "-I", "-c", done.code], cwd=folder, capture_output=True, text=True, check=False
-    )
+    if is_fresh:
+        command = [sys.executable, "-I", "-c", done.code]
+        process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    else:
+        process = warm.run([], code=done.code, cwd=folder)
     assert process.returncode == 0, f"{process.stderr}\n{done.code}"
     return process.stdout
 
@@ -99,7 +102,7 @@ def test_an_onnx_file_tells_the_range_of_its_pixels(tmp_path: Path) -> None:
 def test_the_code_reads_a_picture_as_training_does(format: str, tmp_path: Path) -> None:
     suffix = {"onnx": "onnx", "pytorch": "py"}[format]
     done = export(pictures(tmp_path), format, tmp_path / f"my net's.{suffix}")
-    lines = ran(done, tmp_path).splitlines()
+    lines = ran(done, tmp_path, is_fresh=True).splitlines()
     assert {line.partition(":")[0] for line in lines} == {"cat", "dog"}
     names: dict[str, object] = {}
     exec(done.code, names)

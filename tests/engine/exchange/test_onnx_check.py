@@ -23,7 +23,7 @@ from scripts.make_templates import MAKERS, TEMPLATES
 from tests.builders import chain, classifier, layer
 
 # Exported and compared in seconds; the others, which take up to a minute each, are left to `make parity`.
-LIGHT = ("mlp", "autoencoder", "conv1d_signals", "lstm_classifier", "seq2seq", "narx")
+LIGHT = ("mlp", "autoencoder", "conv1d_signals", "lstm_classifier", "narx")
 
 
 def initial(network: Network) -> fx.GraphModule:

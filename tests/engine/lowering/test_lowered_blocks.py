@@ -21,6 +21,7 @@ from netwright.engine.network.analysis import analyse
 from netwright.engine.network.block import Block, BlockInput, BlockOutput
 from netwright.engine.network.network import Network, Port
 from netwright.engine.project.project import Project
+from tests import warm
 from tests.blocks import (
     FEATURES,
     IMAGE,
@@ -228,9 +229,7 @@ def test_the_exported_file_runs_by_itself_and_gives_the_same(tmp_path: Path) -> 
     network = NETWORKS["growing twice"]()
     module = module_of(network)
     export_pytorch(Project(network), module.state_dict(), tmp_path / "net.py", facts=None, title="Net")
-    done = subprocess.run(
-        [sys.executable, "-I", tmp_path / "net.py"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = warm.run_file(tmp_path / "net.py")
     assert done.returncode == 0, done.stderr
     copy = evaluated((tmp_path / "net.py").read_text(encoding="utf-8"))["Network"]().eval()
     copy.load_state_dict(load_file(tmp_path / "net.safetensors"))
