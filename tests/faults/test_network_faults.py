@@ -74,14 +74,14 @@ def test_what_is_asked_of_the_network_is_seen(tmp_path: Path) -> None:
     assert len({one["pid"] for one in seen}) == 2
 
 
-@pytest.mark.parametrize("environment", [None, TWO], ids=["one worker", "two workers"])
-def test_training_names_no_other_machine(environment: dict[str, Any] | None, tmp_path: Path) -> None:
+def test_training_names_no_other_machine(tmp_path: Path) -> None:
+    """With two workers; the window, below, trains with one."""
     file, run = tmp_path / "digits.netwright", RunFolder(tmp_path / "run")
-    save(project_of(environment, max_epochs=2), file)
+    save(project_of(TWO, max_epochs=2), file)
     seen, _ = watched(tmp_path, ["-m", "netwright.engine", "train", str(file), "--run-dir", str(run.path)])
     assert run.state() == "finished"
     workers = set(run.read_info().workers)
-    assert len(workers) == (2 if environment else 1)
+    assert len(workers) == 2
     assert workers | {run.read_info().coordinator} <= {one["pid"] for one in seen}, "all were watched"
     assert away(seen) == []
 
