@@ -28,7 +28,6 @@ if sys.platform != "win32":  # where this is only read, to be sent to a host
 MARK = "netwright-answer "
 ARCHIVE = "netwright-archive"
 CHUNK = 1 << 20
-TAIL = 64
 SAID = 4000
 FETCHED = ("best", "last", "result.json", "data.json", "metrics.json", "run.json", "project.netwright", "code")
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from netwright.engine.core.choice_words import words_of
 from netwright.engine.core.errors import FieldError, did_you_mean
-from netwright.engine.core.fields import JSON, Bool, Choice, Field, FilePath, Float, Int, Text, quoted
+from netwright.engine.core.fields import JSON, Field, Float, Int, Text, quoted
 
 
 class Ints(Field[tuple[int, ...]]):
@@ -303,6 +303,3 @@ class Choices(Field[tuple[str, ...]]):
     def limits_schema(self) -> dict[str, JSON]:
         word = {"enum": list(self.options)}
         return {"type": "array", "items": word, "minItems": 1, "uniqueItems": True}
-
-
-FIELD_KINDS: Final = (Int, Float, Bool, Choice, Choices, Text, FilePath, Ints, Floats, Texts, Range, Size, Padding)

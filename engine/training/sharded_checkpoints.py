@@ -33,7 +33,6 @@ PATIENCE_S = 300.0
 """Seconds that the first worker waits for the shards of the others, which may be on slow disks."""
 POLL_S = 0.02
 CHUNK_BYTES = 2**22
-NOTE_LIMIT_BYTES = 2**14
 _TYPES = {
     torch.float64: "F64",
     torch.float32: "F32",

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -398,6 +398,12 @@ def two_workers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[lis
     return found
 
 
+@cache
+def expected(name: str) -> tuple[list[float], list[float]]:
+    """What plain torch makes of a case."""
+    return by_torch(CASES[name])
+
+
 def same(found: tuple[list[float], list[float]], expected: tuple[list[float], list[float]], tolerance: float) -> None:
     assert len(found[0]) == STEPS
     assert found[0] == pytest.approx(expected[0], rel=tolerance), "losses"
@@ -407,15 +413,15 @@ def same(found: tuple[list[float], list[float]], expected: tuple[list[float], li
 @pytest.mark.parametrize("name", CASES)
 def test_one_worker_is_plain_torch(name: str) -> None:
     case = CASES[name]
-    same(by_engine(case, SingleProcess()), by_torch(case), min(2e-6, 200 * case.rounding))
+    same(by_engine(case, SingleProcess()), expected(name), min(2e-6, 200 * case.rounding))
 
 
 @pytest.mark.parametrize("name", MATLAB)
 def test_matlabs_formulas_need_no_accelerations(name: str) -> None:
     case = MATLAB[name]
-    same(by_engine(case, SingleProcess(), accelerated=False), by_torch(case), min(2e-6, 200 * case.rounding))
+    same(by_engine(case, SingleProcess(), accelerated=False), expected(name), min(2e-6, 200 * case.rounding))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_two_workers_are_plain_torch(name: str, two_workers: dict[str, tuple[list[float], list[float]]]) -> None:
-    same(two_workers[name], by_torch(CASES[name]), 5 * CASES[name].rounding)
+    same(two_workers[name], expected(name), 5 * CASES[name].rounding)
