@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QButtonGroup, QCheckBox, QComboBox, QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QPushButton, QWidget
 
 from netwright.app.widgets import FlowRow
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.language import noop, tr, translation
+from netwright.designer.segment_row import SegmentRow
 from netwright.engine.project.dataset_info import SPLITS
 from netwright.engine.project.options.augmentation_options import AUGMENTATION
 from netwright.engine.project.project import Project
@@ -37,7 +38,6 @@ class SamplesBar(QWidget):
         super().__init__()
         self._epoch = self._draw = 0
         self._can_augment = can_augment
-        self.segments = QButtonGroup(self)
         self.classes = QComboBox()
         self.classes.setAccessibleName(tr("Class of the samples"))
         self.classes.addItems([translation(ALL_CLASSES), *classes[:MOST_CLASSES]])
@@ -56,28 +56,21 @@ class SamplesBar(QWidget):
         theme.mark(self.again, "role", "link")
         self.again.clicked.connect(self._on_again)
         self.row = FlowRow(has_end=True)
-        self.row.show_widgets([self._make_segments(samples), self.classes, self.shown, self.note, self.again])
+        segments = self._make_segments(samples)
+        self.segments = segments.group
+        self.segments.idClicked.connect(lambda _: self.selection_changed.emit())
+        self.row.show_widgets([segments, self.classes, self.shown, self.note, self.again])
         outer = QHBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self.row)
 
-    def _make_segments(self, samples: Mapping[str, int]) -> QWidget:
-        frame = QFrame()
-        theme.mark(frame, "role", "segments")
-        row = QHBoxLayout(frame)
-        row.setContentsMargins(3, 3, 3, 3)
-        row.setSpacing(2)
+    def _make_segments(self, samples: Mapping[str, int]) -> SegmentRow:
+        row = SegmentRow()
         counts = {"All": sum(samples.values()), **{split.capitalize(): samples.get(split, 0) for split in SPLITS}}
         for number, (name, count) in enumerate(counts.items()):
-            button = QToolButton()
-            button.setText(f"{translation(name)} {count:,}")
-            button.setCheckable(True)
-            button.setChecked(number == 0)
+            button = row.add(f"{translation(name)} {count:,}", is_on=number == 0)
             button.setEnabled(count > 0)
-            self.segments.addButton(button, number)
-            row.addWidget(button)
-        self.segments.idClicked.connect(lambda _: self.selection_changed.emit())
-        return frame
+        return row
 
     @property
     def selection(self) -> dict[str, object]:

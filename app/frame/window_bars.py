@@ -4,10 +4,8 @@ line."""
 from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QFont, QFontMetrics, QIcon, QResizeEvent
+from PySide6.QtGui import QAction, QIcon, QResizeEvent
 from PySide6.QtWidgets import (
-    QButtonGroup,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -23,6 +21,7 @@ from netwright.designer import markup, shortcuts, theme
 from netwright.designer.editor import Editor
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.language import noop, tr, translation
+from netwright.designer.segment_row import SegmentRow
 from netwright.engine.core.text import format_bytes, format_number
 
 SEGMENT_PADDING = 14  # with the border
@@ -82,29 +81,14 @@ class TopBar(QWidget):
         row.addWidget(self.stop)
 
     def _segments(self) -> QWidget:
-        frame = QFrame()
-        theme.mark(frame, "role", "segments")
-        row = QHBoxLayout(frame)
-        row.setContentsMargins(4, 4, 4, 4)
-        row.setSpacing(0)
-        self._group = QButtonGroup(self)
+        segments = SegmentRow(margin=4, spacing=0)
+        self._group = segments.group
         self._tabs: dict[str, QPushButton] = {}
         for key, label in TABS:
-            button = QPushButton(translation(label))
-            button.setCheckable(True)
-            button.setMinimumWidth(self._room_for(button))
+            button = self._tabs[key] = segments.add(translation(label), padding=SEGMENT_PADDING)
+            button.setMinimumWidth(max(60, button.minimumWidth()))
             button.clicked.connect(lambda _=False, key=key: self.tab_chosen.emit(key))
-            self._group.addButton(button)
-            self._tabs[key] = button
-            row.addWidget(button)
-        return frame
-
-    @staticmethod
-    def _room_for(button: QPushButton) -> int:
-        """Return the width that a tab needs while it is chosen: semibold, where Qt would measure the regular weight."""
-        font = QFont(button.font())
-        font.setWeight(QFont.Weight.DemiBold)
-        return max(60, QFontMetrics(font).horizontalAdvance(button.text()) + 2 * SEGMENT_PADDING)
+        return segments
 
     def _fill_right(self, side: QWidget, actions: Mapping[str, QAction]) -> None:
         row = QHBoxLayout(side)

@@ -10,19 +10,17 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QButtonGroup,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
     QStackedWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from netwright.designer import markup, theme
 from netwright.designer.language import tr
+from netwright.designer.segment_row import SegmentRow
 
 GAP = 12
 
@@ -146,12 +144,8 @@ class Segments(QWidget):
         """Panels beside what the pages show."""
         self.stack, self.message = QStackedWidget(), MessagePage(tr("Train"))
         self.stack.addWidget(self.message)
-        self._group, self._bar = QButtonGroup(self), QFrame()
-        theme.mark(self._bar, "role", "segments")
-        self._buttons: dict[str, QToolButton] = {}
-        inner = QHBoxLayout(self._bar)
-        inner.setContentsMargins(3, 3, 3, 3)
-        inner.setSpacing(2)
+        self._bar = SegmentRow()
+        self._buttons: dict[str, QPushButton] = {}
         self._corner = QWidget()
         self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._head.setSpacing(GAP)
@@ -168,15 +162,8 @@ class Segments(QWidget):
         """Add a page."""
         self.pages[key] = page
         self.stack.addWidget(page)
-        button = self._buttons[key] = QToolButton()
-        button.setText(title)
-        button.setCheckable(True)
-        button.setChecked(len(self.pages) == 1)
+        button = self._buttons[key] = self._bar.add(title, is_on=len(self.pages) == 1)
         button.toggled.connect(lambda is_on: self._show(key) if is_on else None)
-        self._group.addButton(button)
-        layout = self._bar.layout()
-        assert layout is not None
-        layout.addWidget(button)
         self._bar.setVisible(len(self.pages) > 1)
         if len(self.pages) == 1:
             self._show(key)

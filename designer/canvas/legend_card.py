@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QLinearGradient, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -27,6 +26,7 @@ from netwright.designer.scene.lens import LABELS, Lens, Lenses, Remark
 from netwright.designer.scene.pipeline_view import PipelineStages
 from netwright.designer.scene.scene import Scene
 from netwright.designer.scene.tint import KINDS, Kind
+from netwright.designer.segment_row import SegmentRow
 from netwright.engine.core.text import format_bytes, format_percent
 from netwright.engine.drawing.colour_maps import colours
 from netwright.engine.project.check_strategies import wrong_count
@@ -294,25 +294,14 @@ class LegendCard(QFrame):
 
     def _make_costs(self) -> QWidget:
         """Return the figures of the cost as segments."""
-        self._costs = QFrame()
-        theme.mark(self._costs, "role", "segments")
-        row = QHBoxLayout(self._costs)
-        row.setContentsMargins(2, 2, 2, 2)
-        row.setSpacing(0)
+        self._costs = SegmentRow(margin=2, spacing=0)
         self.costs: dict[Kind, QPushButton] = {}
-        group = QButtonGroup(self)
         for kind in KINDS:
-            button = QPushButton(translation(tint.LABELS[kind]))
-            button.setCheckable(True)
-            button.setToolTip(translation(tint.HELP[kind]))
+            button = self._costs.add(translation(tint.LABELS[kind]), translation(tint.HELP[kind]), padding=11)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.clicked.connect(lambda _=False, kind=kind: self._lenses.choose_cost(kind))
-            font = QFont(button.font())
-            font.setWeight(QFont.Weight.DemiBold)  # of the chosen one, where Qt would measure the regular weight
-            button.setMinimumWidth(round(QFontMetricsF(font).horizontalAdvance(button.text())) + 22)
-            group.addButton(button)
             self.costs[kind] = button
-            row.addWidget(button, 1)
+            self._costs.row.setStretchFactor(button, 1)
         return self._costs
 
     def _make_ends(self) -> QWidget:

@@ -1,9 +1,8 @@
 """The bar above the canvas: the lenses as segments, and at the right what is shown and of which sample."""
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -19,9 +18,9 @@ from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.language import tr, translation
 from netwright.designer.scene.lens import HELP, LABELS, LENSES, Lens, Lenses, Remark
+from netwright.designer.segment_row import SegmentRow
 
 HEIGHT = 40
-_PADDING = 11
 _LEAST_TEXT = 72
 _MARGIN = 12
 
@@ -56,25 +55,13 @@ class LensBar(QFrame):
         self._dress()
         self.refresh()
 
-    def _make_segments(self) -> QWidget:
-        frame = QFrame()
-        theme.mark(frame, "role", "segments")
-        row = QHBoxLayout(frame)
-        row.setContentsMargins(2, 2, 2, 2)
-        row.setSpacing(0)
+    def _make_segments(self) -> SegmentRow:
+        segments = SegmentRow(margin=2, spacing=0)
         self.buttons: dict[Lens, QPushButton] = {}
-        self._group = QButtonGroup(self)
         for lens in LENSES:
-            button = QPushButton(translation(LABELS[lens]))
-            button.setCheckable(True)
-            font = QFont(button.font())
-            font.setWeight(QFont.Weight.DemiBold)  # of the chosen one, where Qt would measure the regular weight
-            button.setMinimumWidth(QFontMetrics(font).horizontalAdvance(button.text()) + 2 * _PADDING + 2)
+            button = self.buttons[lens] = segments.add(translation(LABELS[lens]))
             button.clicked.connect(lambda _=False, lens=lens: self._lenses.choose(lens))
-            self._group.addButton(button)
-            self.buttons[lens] = button
-            row.addWidget(button)
-        return frame
+        return segments
 
     def _make_folded(self) -> QToolButton:
         button = QToolButton()

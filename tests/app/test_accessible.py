@@ -18,8 +18,11 @@ from PySide6.QtWidgets import (
     QTextEdit,
     QWidget,
 )
+from pytestqt.qtbot import QtBot
 
+from netwright.app.data.samples_bar import SamplesBar
 from netwright.app.window import MainWindow
+from netwright.designer.segment_row import SegmentRow
 from netwright.engine.network import edits
 from netwright.engine.network.catalog import catalog
 from netwright.engine.network.network import Network
@@ -73,6 +76,17 @@ def test_every_tab_of_the_window_says_what_its_widgets_are(window: MainWindow) -
         window.show_tab(tab)
         QApplication.processEvents()
     assert sorted(set(nameless(window))) == []
+
+
+def test_segments_are_radio_buttons_to_a_screen_reader(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_tab("runs")
+    window.show_tab("design")
+    samples = SamplesBar({"training": 3})
+    qtbot.addWidget(samples)
+    rows = [*window.findChildren(SegmentRow), *samples.findChildren(SegmentRow)]
+    buttons = [button for row in rows for button in row.group.buttons()]
+    assert {"Design", "Structure", "All 3"} <= {button.text() for button in buttons}
+    assert {QAccessible.queryAccessibleInterface(one).role() for one in buttons} == {QAccessible.Role.RadioButton}
 
 
 def test_the_form_of_every_layer_type_says_what_its_fields_are(window: MainWindow) -> None:

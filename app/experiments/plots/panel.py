@@ -2,12 +2,9 @@
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QButtonGroup,
-    QFrame,
-    QHBoxLayout,
+    QPushButton,
     QSizePolicy,
     QStackedWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -21,8 +18,9 @@ from netwright.app.experiments.plots.learning_curves import LearningCurves
 from netwright.app.experiments.plots.scatter import ScatterMatrix, SlicePlot
 from netwright.app.plots.card import FigureCard
 from netwright.app.processes import EngineServer
-from netwright.designer import markup, theme
+from netwright.designer import markup
 from netwright.designer.language import translation
+from netwright.designer.segment_row import SegmentRow
 
 PLOT = "plot"
 """The comment of the names of plots."""
@@ -57,13 +55,8 @@ class PlotsPanel(QWidget):
         self._seen: dict[str, Findings] = {}
         self.stack = QStackedWidget()
         self.stack.addWidget(first)
-        self.buttons: dict[str, QToolButton] = {}
-        self._group = QButtonGroup(self)
-        bar = QFrame()
-        theme.mark(bar, "role", "segments")
-        self._bar = QHBoxLayout(bar)
-        self._bar.setContentsMargins(3, 3, 3, 3)
-        self._bar.setSpacing(2)
+        self.buttons: dict[str, QPushButton] = {}
+        self._bar = SegmentRow()
         self._add_button("", name, "")
         for plot in PLOTS:
             self._add_button(
@@ -73,18 +66,13 @@ class PlotsPanel(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
-        column.addWidget(bar, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self._bar, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.stack, 1)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def _add_button(self, key: str, text: str, tip: str) -> None:
-        button = self.buttons[key] = QToolButton()
-        button.setText(text)
-        button.setCheckable(True)
-        button.setToolTip(markup.wrapped(tip))
+        button = self.buttons[key] = self._bar.add(text, markup.wrapped(tip))
         button.clicked.connect(lambda: self.choose(key))
-        self._group.addButton(button)
-        self._bar.addWidget(button)
 
     @property
     def current(self) -> TrialChart | None:

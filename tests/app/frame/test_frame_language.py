@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QImage, QKeySequence
-from PySide6.QtWidgets import QApplication, QComboBox, QListWidget, QToolButton, QTreeWidget, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QListWidget, QPushButton, QTreeWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from netwright.app import messages
@@ -128,7 +128,7 @@ def test_pages_about_a_run_are_named_in_the_language(in_language) -> None:
     window = in_language("pseudo")
     window.show_tab("runs")
     segments = window.findChild(RunsPage).monitor.segments
-    names = [button.text() for button in segments.findChildren(QToolButton) if button.isCheckable()]
+    names = [button.text() for button in segments.findChildren(QPushButton) if button.isCheckable()]
     assert len(names) >= 6
     assert untranslated(names) == []
 
