@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.forms.typed_line import TypedLine
 from netwright.designer.language import tr
 from netwright.designer.markup import visible
 from netwright.engine.core.text import format_number
@@ -250,7 +251,7 @@ class RowInput(SampleInput):
             field.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             field.currentIndexChanged.connect(self.changed)
         else:
-            field = QLineEdit(value)
+            field = TypedLine(value)
             field.setPlaceholderText(column.form if column.kind == "date" else tr("number"))
             field.setFont(theme.figures(field.font()))
             field.textEdited.connect(self.changed)

@@ -4,9 +4,10 @@ from collections.abc import Hashable
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal
-from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from netwright.designer import theme
+from netwright.designer.forms.typed_line import TypedLine
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.runs.notes import Notes, tags_in
 
@@ -32,7 +33,7 @@ class NotesEditor(QWidget):
         self._notes = NO_NOTES
         self._outdated: Notes | None = None
         """The notes before the last edit: a report with these is older than what was saved."""
-        self.tags, self.note = QLineEdit(), QPlainTextEdit()
+        self.tags, self.note = TypedLine(), QPlainTextEdit()
         self.tags.setPlaceholderText(tr("Tags, separated by commas"))
         tags_name, note_hint, note_name = map(translation, TEXTS[kind])
         self.tags.setAccessibleName(tags_name)

@@ -147,6 +147,7 @@ class PaddingEditor(FormCombo):
         self.setEditable(True)
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.line = LineEditor(field, value, changed)
+        self.line.setParent(self)  # first: the text that the box sets below is no edit
         self.setLineEdit(self.line)
         self.line.setFrame(False)
         self.addItems(list(field.words))

@@ -11,6 +11,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QPainter, QPaint
 from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QStyle, QStyleOptionFrame, QWidget
 
 from netwright.designer import markup, theme
+from netwright.designer.forms.typed_line import TypedLine
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Field, Float, Int, Text
@@ -58,7 +59,7 @@ def parsed(field: Field[Any], typed: object) -> Any:
     return field.parse(text)
 
 
-class LineEditor(QLineEdit):
+class LineEditor(TypedLine):
     """A line of text that is read as the field's value; the unit stands inside it."""
 
     def __init__(self, field: Field[Any], value: object, changed: Changed) -> None:

@@ -5,12 +5,13 @@ from math import log10
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from netwright.designer import markup, theme
 from netwright.designer.editor import Editor
 from netwright.designer.forms.fold_heading import FoldHeading
 from netwright.designer.forms.form import LABEL_WIDTH, Form
+from netwright.designer.forms.typed_line import TypedLine
 from netwright.designer.language import layer_label, noop, tr, translation
 from netwright.designer.panels.parts import section
 from netwright.designer.scene import health_badges
@@ -28,7 +29,7 @@ _HINT = noop("To open the block, double-click it or press Alt+Down.")
 _NO_PORTS = noop("It has no ports. Open it and add block inputs and outputs.")
 
 
-class PortName(QLineEdit):
+class PortName(TypedLine):
     """The name of one port: the layer inside that stands for it."""
 
     taken = Signal(str, str)

@@ -1,5 +1,6 @@
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
 
 from netwright.designer.forms.form import Form
 from netwright.designer.forms.line_editors import ColumnLine, stepped
@@ -157,3 +158,15 @@ def test_columns_of_the_data_are_offered_and_the_last_of_several_is_completed(qt
     assert popup.isVisible()
     assert completer.completionCount() == 3
     popup.hide()
+
+
+@pytest.mark.parametrize("name", ["count", "title", "path"])
+def test_a_text_that_a_screen_reader_sets_is_taken_without_the_keyboard_focus(qtbot, shown, name) -> None:
+    form = shown(Sample(mode="fancy", numbers=[1]))
+    line = line_of(form, name)
+    form.setFocus()
+    told = QAccessible.queryAccessibleInterface(line)
+    told.editableTextInterface().replaceText(0, len(line.text()), "77")  # as AT-SPI's SetTextContents does
+    assert getattr(form.record, name) == (77 if name == "count" else "77")
+    line.setText("78")
+    assert getattr(form.record, name) != "78", "what the program shows is no edit"
