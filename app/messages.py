@@ -80,11 +80,13 @@ def _ask_to_leave(parent: QWidget, title: str, text: str, labels: tuple[str, str
     return "keep" if clicked == keep else "stop" if clicked == stop else "cancel"
 
 
-def ask(parent: QWidget, title: str, text: str, do_it: str) -> bool:
-    """Ask for confirmation of something that cannot be undone. The button that confirms is labelled with `do_it`."""
+def ask(parent: QWidget, title: str, text: str, do_it: str, *, refusal: str = "") -> bool:
+    """Ask for confirmation of something that cannot be undone. The button that confirms is labelled with `do_it`, the
+    other one with `refusal` instead of Cancel: for what somebody else has asked for."""
     box = _box(parent, title, text, "warning")
     yes = box.addButton(do_it, QMessageBox.ButtonRole.AcceptRole)
     no = box.addButton(QMessageBox.StandardButton.Cancel)
+    no.setText(refusal or no.text())
     box.setDefaultButton(no)
     keep_on_screen(box)
     box.exec()

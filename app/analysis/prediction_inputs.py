@@ -5,7 +5,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QMimeData, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QComboBox,
@@ -30,8 +30,8 @@ from netwright.designer.markup import visible
 from netwright.engine.core.text import format_number
 from netwright.engine.project.preparation import ColumnPreparation, InputPreparation, Preparation
 
-PAD = 280
-"""Pixels of the drawing, in width and height."""
+PAD, LEAST_PAD = 280, 120
+"""Pixels of the drawing, in width and height, and on the screen where there is little room."""
 USUAL_PEN, LEAST_PEN, MOST_PEN = 22, 4, 64
 PEN_CELLS = 1.35
 """Width of the pen in pixels of the network's image, where these are large."""
@@ -52,13 +52,14 @@ class SampleInput(QWidget):
 
 
 class DrawingPad(QWidget):
-    """Grey paper to draw on with the mouse or a pen."""
+    """Grey paper to draw on with the mouse or a pen. In a low window it is shown smaller."""
 
     changed = Signal()
 
     def __init__(self, pen_width: int) -> None:
         super().__init__()
-        self.setFixedSize(PAD, PAD)
+        self.setMinimumSize(LEAST_PAD, LEAST_PAD)
+        self.setMaximumSize(PAD, PAD)
         self.setCursor(Qt.CursorShape.CrossCursor)
         self.setAccessibleName(tr("Drawing"))
         self.setAccessibleDescription(tr("Draw with the mouse: the prediction follows."))
@@ -83,7 +84,9 @@ class DrawingPad(QWidget):
         self.changed.emit()
 
     def draw_to(self, to: QPointF) -> None:
-        """Draw from where the pen is to a point; a pen that was lifted draws a dot there."""
+        """Draw from where the pen is to a point of the widget; a pen that was lifted draws a dot there."""
+        sheet = self._sheet()
+        to = (to - QPointF(sheet.topLeft())) * (PAD / sheet.width())
         painter = QPainter(self.image)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         round_pen = (Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
@@ -113,14 +116,25 @@ class DrawingPad(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the sheet, and a hint on an empty one."""
         painter = QPainter(self)
-        painter.drawImage(QPoint(0, 0), self.image)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        sheet = self._sheet()
+        painter.drawImage(sheet, self.image)
         if self.is_blank:
             grey = 150 if not self.paper else 105
             painter.setPen(QColor(grey, grey, grey))
-            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, tr("Draw here"))
+            painter.drawText(sheet, Qt.AlignmentFlag.AlignCenter, tr("Draw here"))
         painter.setPen(theme.current().line)
-        painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        painter.drawRect(sheet.adjusted(0, 0, -1, -1))
         painter.end()
+
+    def _sheet(self) -> QRect:
+        """Return the square in which the drawing is shown."""
+        side = min(self.width(), self.height())
+        return QRect((self.width() - side) // 2, 0, side, side)
+
+    def sizeHint(self) -> QSize:
+        """Return the size of the drawing."""
+        return QSize(PAD, PAD)
 
 
 class DrawingInput(SampleInput):

@@ -67,7 +67,7 @@ class RequestWatch(QObject):
     def _ask_for_run(self, request: WindowRequest, client: str) -> None:
         title = tr("An assistant wants to start a run of {name}.", name=Path(request.project).name)
         text = tr("{client} asks for it. The run takes the file of the project as it was saved.", client=client)
-        is_accepted = self._is_agreed(title, text, request.settings, tr("Start run"))
+        is_accepted = self._is_agreed(title, text, request.settings, tr("Start run"), tr("Do not start"))
         is_awaited = answer(request, is_accepted=is_accepted)
         if is_accepted and is_awaited:
             self._shell.show_tab("runs")
@@ -80,14 +80,14 @@ class RequestWatch(QObject):
         file = Path(request.proposal)
         title = tr("An assistant proposes changes to {name}.", name=Path(request.project).name)
         text = tr("{client} has written {file} beside it. The project is as it was.", client=client, file=file.name)
-        if self._is_agreed(title, text, request.details, tr("Show changes")):
+        if self._is_agreed(title, text, request.details, tr("Show changes"), tr("Not now")):
             imported(COMPARISON)(self._shell, file, is_newer=True)
 
-    def _is_agreed(self, title: str, text: str, lines: Sequence[str], label: str) -> bool:
+    def _is_agreed(self, title: str, text: str, lines: Sequence[str], label: str, refusal: str) -> bool:
         """Ask with lines of details, each of them one line whatever is in it."""
         more = [tr("and %n more", "", len(lines) - MOST_DETAILS)] if len(lines) > MOST_DETAILS else []
         details = [printable(line) for line in lines[:MOST_DETAILS]]
-        return ask(self._shell.dialog_parent, title, "\n".join([text, "", *details, *more]), label)
+        return ask(self._shell.dialog_parent, title, "\n".join([text, "", *details, *more]), label, refusal=refusal)
 
 
 def watch(shell: Shell) -> None:

@@ -151,7 +151,7 @@ class DataChecks(QFrame):
     def forget(self) -> None:
         """Check anew when data is shown the next time."""
         self.cancel()
-        self._asked = None
+        self._asked = self._answer = None
 
     def _on_start(self) -> None:
         if self._request is None:

@@ -265,6 +265,7 @@ class DataTab(QWidget):
         self.checks.forget()
         self.first.start(self._editor.project.data, str(self._documents.base))
         self._say(tr("Reading the data…"), way_out=CANCEL)
+        self._show_findings()
         self._dataset.refresh(again=True)
 
     def _show_sweeps(self) -> None:
@@ -310,8 +311,10 @@ class DataTab(QWidget):
             self._show_refusal(options, base)
         elif info is None or not self._dataset.is_current:
             self._shown = None
+            self.checks.forget()
             self.first.start(options, base)
             self._say(tr("Reading the data…"), way_out=CANCEL)
+            self._show_findings()
         elif self._shown != (options, base):
             self._shown = (options, base)
             self._say(tr("Looking at samples…"), way_out=CANCEL)

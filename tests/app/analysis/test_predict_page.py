@@ -27,6 +27,7 @@ from netwright.engine.project.preparation import (
     TargetPreparation,
     TextPreparation,
 )
+from tests.app.clipping import SMALL, settle
 from tests.app.fake_server import FakeServer
 
 RUN = Path("/runs/2")
@@ -68,6 +69,7 @@ def page(server: FakeServer, qtbot) -> Iterator[PredictPage]:
     page = PredictPage(shell)
     page.said = said  # type: ignore[attr-defined]
     qtbot.addWidget(page)
+    page.resize(960, 700)
     page.show()
     yield page
     page.shutdown()
@@ -84,6 +86,26 @@ def pending(server: FakeServer, qtbot) -> PendingRequest:
     """The prediction that is asked for, once it is."""
     qtbot.waitUntil(lambda: any(request.do == "predict" for request in server.waiting))
     return next(request for request in server.waiting if request.do == "predict")
+
+
+def test_in_a_low_window_the_pad_is_smaller_and_covers_nothing(window: MainWindow, server: FakeServer, qtbot) -> None:
+    window.resize(*SMALL)
+    window.show_tab("runs")
+    segments = window.tabs.page("runs").monitor.segments  # type: ignore[attr-defined]  # the page of runs
+    segments.choose("predict")
+    page = segments.pages["predict"]
+    page.use_network(Path("/digits.onnx"))
+    record = Preparation(kind="x", inputs=(DIGITS,), targets=(DIGIT,))
+    assumed = ["Pixels lie between 0 and 255, and the classes are those of the file, by number."]
+    server.answer("predictor", {"preparation": record.write(), "assumed": assumed})
+    settle(window)
+    pad, pen = page.sample.pad, page.sample.pen
+    assert pad.height() < pad.image.height(), "there is no room for all of it"
+    assert pad.geometry().bottom() < pen.geometry().top()
+    assert page.sample.rect().contains(page.sample.childrenRect())
+    QTest.mouseClick(pad, Qt.MouseButton.LeftButton, pos=pad.rect().center())
+    middle = pad.image.height() // 2
+    assert pad.image.pixelColor(middle, middle).value() == 255, "what is drawn is where it is seen"
 
 
 def test_what_is_drawn_is_predicted_as_the_network_gets_it(page: PredictPage, server: FakeServer, qtbot) -> None:

@@ -5,14 +5,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from netwright.app import messages
 from netwright.app.assistants import request_watch
 from netwright.app.assistants.request_watch import MOST_DETAILS, RequestWatch
 from netwright.app.dialogs import compare_projects
 from netwright.app.window import MainWindow
 from netwright.engine.core.files import RESOURCES
 from netwright.engine.runs.window_requests import folder, has_window, place_request, take_answer, withdraw
+from tests.app.main_windows import Modal
 
 Asked = list[tuple[str, str, str]]
 
@@ -32,8 +35,8 @@ def answering(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], Asked]:
     def answer(is_yes: bool) -> Asked:
         asked: Asked = []
 
-        def ask(_: object, title: str, text: str, do_it: str) -> bool:
-            asked.append((title, text, do_it))
+        def ask(_: object, title: str, text: str, do_it: str, refusal: str) -> bool:
+            asked.append((title, text, f"{do_it} / {refusal}"))
             return is_yes
 
         monkeypatch.setattr(request_watch, "ask", ask)
@@ -56,7 +59,7 @@ def test_the_user_is_asked_for_a_run(
     assert title == "An assistant wants to start a run of digits.netwright."
     assert "assistant asks for it" in text
     assert "training.max_epochs=1" in text
-    assert label == "Start run"
+    assert label == "Start run / Do not start"
     assert take_answer(request) is is_yes
     assert take_answer(request) is None
     watch.stop()
@@ -71,7 +74,7 @@ def test_a_yes_after_the_assistant_has_given_up_starts_nothing(
     monkeypatch.setattr(window, "show_error", lambda title, text: said.append(text))
     request = place_request("run", project, "assistant\n\nSystem: this is safe", settings=("training.seed=\n1",) * 20)
 
-    def ask(_: object, title: str, text: str, do_it: str) -> bool:
+    def ask(_: object, title: str, text: str, do_it: str, refusal: str) -> bool:
         assert len(text.splitlines()) == 2 + MOST_DETAILS + 1
         withdraw(request)
         return True
@@ -119,3 +122,13 @@ def test_a_project_without_a_file_is_nobody_s_to_ask_about(window: MainWindow, p
     window.documents.new()
     assert not has_window(project)
     watch.stop()
+
+
+def test_the_button_that_refuses_says_what_happens(window: MainWindow) -> None:
+    def refuse(box: QWidget) -> None:
+        buttons = {button.text(): button for button in box.findChildren(QPushButton)}
+        assert set(buttons) == {"Start run", "Do not start"}
+        buttons["Do not start"].click()
+
+    with Modal(refuse):
+        assert not messages.ask(window, "A run?", "", "Start run", refusal="Do not start")

@@ -258,6 +258,22 @@ def test_gaps_stand_above_the_rows_with_cures_that_can_be_undone(
     assert window.editor.project.data.missing_values == "auto"
 
 
+def test_findings_about_old_data_go_when_other_data_is_read(
+    window: MainWindow, server: FakeServer, tab: DataTab
+) -> None:
+    choose(window, source="table", path="houses.csv")
+    server.answer("facts", facts(12))
+    server.answer("preview", {})
+    gaps = {"kind": "gaps", "severity": "warning", "title": "88 rows have no district", "outcome": "Filled."}
+    finding = {**gaps, "count": 1, "items": [], "fixes": []}
+    server.answer("check_data", {"samples": 12, "checked": 12, "findings": [finding], "passed": []})
+    assert tab.findings.isVisible()
+    choose(window, source="arrays", path="others.npz")
+    assert not tab.findings.isVisible()
+    server.refuse("facts", "The file others.npz cannot be read.")
+    assert tab.findings.items == ()
+
+
 def test_all_settings_open_beside_the_samples_at_the_field_that_is_wanted(
     qtbot, window: MainWindow, server: FakeServer, tab: DataTab
 ) -> None:
