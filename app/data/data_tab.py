@@ -265,8 +265,8 @@ class DataTab(QWidget):
         self.checks.forget()
         self.first.start(self._editor.project.data, str(self._documents.base))
         self._say(tr("Reading the data…"), way_out=CANCEL)
-        self._show_findings()
         self._dataset.refresh(again=True)
+        self._show_findings()
 
     def _show_sweeps(self) -> None:
         """Mark the options that vary in the experiment."""
@@ -293,29 +293,26 @@ class DataTab(QWidget):
             self.form.set_resolved({})
             self._columns = ()
         self.note.setText(source_note(options.source))
-        problems = options.problems()
+        shown, self._shown = self._shown, None
         if options.source == "none":
-            self._shown = None
             self.first.stop()
             self.pages.setCurrentWidget(self.empty)
-        elif problems:
-            self._shown = None
+        elif problems := options.problems():
             self._say("\n".join(p.message[:1].upper() + p.message[1:] for p in problems), is_error=True)
         elif self._dataset.is_current and self._dataset.hosts:
-            self._shown = None
             self.first.stop()
             self.fetch_page.show_hosts(self._dataset.hosts)
             self.pages.setCurrentWidget(self.fetch_page)
         elif self._dataset.is_current and self._dataset.error:
-            self._shown = None
             self._show_refusal(options, base)
         elif info is None or not self._dataset.is_current:
-            self._shown = None
             self.checks.forget()
             self.first.start(options, base)
             self._say(tr("Reading the data…"), way_out=CANCEL)
             self._show_findings()
-        elif self._shown != (options, base):
+        elif shown == (options, base):
+            self._shown = shown
+        else:
             self._shown = (options, base)
             self._say(tr("Looking at samples…"), way_out=CANCEL)
             self._ask(options, base, info)
