@@ -23,7 +23,7 @@ from netwright.engine.project.import_kinds import can_import
 
 startup.imported()
 
-THEMES: tuple[theme.Scheme, ...] = ("system", "light", "dark")
+THEMES: tuple[theme.Scheme, ...] = ("system", "light", "dark", "contrast")
 
 
 def parser() -> argparse.ArgumentParser:

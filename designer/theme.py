@@ -11,7 +11,7 @@ import atexit
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -26,7 +26,8 @@ from netwright.designer.wheel_guard import WheelGuard
 from netwright.engine.core.files import RESOURCES
 from netwright.engine.drawing import colours
 
-Scheme = Literal["system", "light", "dark"]
+Scheme = Literal["system", "light", "dark", "contrast"]
+"""System and contrast are light or dark as the desktop is; system has high contrast where the desktop asks for it."""
 
 FONT_PIXELS = 13
 TEXT_SIZES = {noop("Small"): 12, noop("Medium"): FONT_PIXELS, noop("Large"): 15, noop("Very large"): 17}
@@ -114,6 +115,13 @@ def light() -> Palette:
     return _palette("light")
 
 
+@cache
+def high_contrast(*, is_dark: bool) -> Palette:
+    """The palette of high contrast, dark or light."""
+    tokens = {name: QColor(pair[0 if is_dark else 1]) for name, pair in colours.HIGH_CONTRAST.items()}
+    return replace(dark() if is_dark else light(), **tokens)  # type: ignore[arg-type]  # only colours are in the table
+
+
 class _Theme(QObject):
     """The applied scheme and palette. One object, made on first use."""
 
@@ -128,15 +136,17 @@ class _Theme(QObject):
         self.follows_system = False
 
     def follow_system(self) -> None:
-        """Hears the platform switch between light and dark, once."""
+        """Hears the platform switch between light and dark, or to high contrast, once."""
         if not self.follows_system:
-            QGuiApplication.styleHints().colorSchemeChanged.connect(self.system_switched)
+            hints = QGuiApplication.styleHints()
+            hints.colorSchemeChanged.connect(self.system_switched)
+            hints.accessibility().contrastPreferenceChanged.connect(self.system_switched)
             self.follows_system = True
 
     def system_switched(self) -> None:
         app = QApplication.instance()
-        if self.scheme == "system" and isinstance(app, QApplication):
-            apply(app, "system")
+        if self.scheme in ("system", "contrast") and isinstance(app, QApplication):
+            apply(app, self.scheme)
 
 
 @cache
@@ -236,10 +246,13 @@ def figures(font: QFont) -> QFont:
 
 
 def _resolved(scheme: Scheme) -> Palette:
-    if scheme == "system":
-        hint = QGuiApplication.styleHints().colorScheme()
-        return dark() if hint == Qt.ColorScheme.Dark else light()
-    return dark() if scheme == "dark" else light()
+    if scheme in ("light", "dark"):
+        return dark() if scheme == "dark" else light()
+    hints = QGuiApplication.styleHints()
+    is_dark = hints.colorScheme() == Qt.ColorScheme.Dark
+    if scheme == "contrast" or hints.accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast:
+        return high_contrast(is_dark=is_dark)
+    return dark() if is_dark else light()
 
 
 def _add_fonts() -> None:
@@ -270,7 +283,7 @@ def _arrows(theme: _Theme, palette: Palette) -> dict[str, str]:
     pairs = [(name, colour) for name in stylesheet.ARROWS for colour in ("muted", "line")]
     files: dict[str, str] = {}
     for name, colour in [*pairs, ("check", "on"), ("minus", "on")]:
-        path = theme.arrows.filePath(f"{name}-{colour}-{'dark' if palette.is_dark else 'light'}.svg")
+        path = theme.arrows.filePath(f"{name}-{colours[colour].name()[1:]}.svg")
         with open(path, "wb") as file:
             file.write(icons.coloured(name, colours[colour]))
         files[f"{name}-{colour}"] = path.replace("\\", "/")

@@ -35,7 +35,12 @@ from netwright.engine.core.part_registry import has_entry
 if TYPE_CHECKING:
     from netwright.designer.theme import Scheme
 
-SCHEMES: dict["Scheme", str] = {"system": noop("Match system"), "light": noop("Light"), "dark": noop("Dark")}
+SCHEMES: dict["Scheme", str] = {
+    "system": noop("Match system"),
+    "light": noop("Light"),
+    "dark": noop("Dark"),
+    "contrast": noop("High contrast"),
+}
 _CONTENT_WIDTH, _FIELD_WIDTH, _NAME_WIDTH = 640, 200, 120
 FOLDERS: tuple[tuple[str, str, Callable[[], Path]], ...] = (
     (noop("User data"), noop("Runs of projects without a file, presets, blocks"), folders.data_folder),
@@ -126,7 +131,7 @@ class PreferencesDialog(Dialog):
         self.start.setCurrentIndex(int(documents.reopens))
         self.start.activated.connect(lambda place: setattr(documents, "reopens", bool(place)))
         page, grid = _page(tr("Appearance"))
-        _add_row(grid, tr("Theme"), self.scheme, tr("Match system: light or dark, as the desktop is"))
+        _add_row(grid, tr("Theme"), self.scheme, tr("Match system: light, dark or high contrast, as the desktop is"))
         _add_row(grid, tr("Size of text"), self.text_size, tr("The canvas has a size of its own: zoom it"))
         _add_row(
             grid,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from PySide6.QtCore import QObject, QSettings, Signal
 from PySide6.QtWidgets import QApplication, QFileDialog
@@ -253,7 +253,7 @@ class ThemeCommands(QObject):
         self._apply()
 
     def choose(self, scheme: theme.Scheme) -> None:
-        """Apply a theme from now on: "system", "light" or "dark"."""
+        """Apply a theme from now on."""
         self.scheme = scheme
         self._apply()
         self._settings.setValue(SETTING, scheme)
@@ -272,7 +272,7 @@ class ThemeCommands(QObject):
 
 
 def _scheme_of(value: object) -> theme.Scheme:
-    return value if value in ("system", "light", "dark") else "system"
+    return next((scheme for scheme in get_args(theme.Scheme) if scheme == value), "system")
 
 
 def _size_of(value: object) -> int:

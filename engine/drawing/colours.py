@@ -64,6 +64,31 @@ SCHEMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "dark": MappingProxyType({name: dark for name, (dark, _) in _TOKENS.items()}),
     }
 )
+# The tokens that differ in high contrast, dark and light: words reach 7:1, lines between parts 3:1.
+HIGH_CONTRAST: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "background": ("#000000", "#ffffff"),
+        "panel": ("#000000", "#ffffff"),
+        "raised": ("#14161b", "#f6f6f6"),
+        "selected": ("#18306e", "#d4e0ff"),
+        "hover": ("#1f2430", "#eceff6"),
+        "line": ("#8d96a8", "#6b7280"),
+        "edge": ("#c3c9d6", "#3c4350"),
+        "outline": ("#ffffff", "#000000"),
+        "segments": ("#000000", "#d5d9e2"),
+        "segment": ("#3a4252", "#ffffff"),
+        "text": ("#ffffff", "#000000"),
+        "muted": ("#d6dae3", "#2f3542"),
+        "accent": ("#8fb4ff", "#0037c2"),
+        "link": ("#b3ccff", "#0034a8"),
+        "primary": ("#2148b4", "#0a3fc0"),
+        "canvas": ("#000000", "#ffffff"),
+        "node": ("#000000", "#ffffff"),
+        "error": ("#ffb8b8", "#8c0d04"),
+        "warning": ("#ffd479", "#5f3a00"),
+        "good": ("#7ff0bd", "#004d33"),
+    }
+)
 # One colour per tone in both schemes; frames and comments mix it with their background colour.
 TONES: Mapping[str, str] = MappingProxyType(
     {

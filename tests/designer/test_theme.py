@@ -1,11 +1,13 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QRect, QSize
-from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QIcon, QImage, QPainter
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QGuiApplication, QIcon, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QWidget
 
 from netwright.designer import icons, theme
@@ -14,6 +16,10 @@ from netwright.engine.drawing import colours
 from netwright.engine.network.catalog import built_in
 
 SCHEMES = {"dark": theme.dark, "light": theme.light}
+HIGH: dict[str, Callable[[], theme.Palette]] = {
+    f"high {name}": partial(theme.high_contrast, is_dark=name == "dark") for name in SCHEMES
+}
+PALETTES: dict[str, Callable[[], theme.Palette]] = {**SCHEMES, **HIGH}
 WANTED_ICONS = """
     new open save undo redo cut copy paste trash zoom-in zoom-out fit arrange play stop pause settings search export
     data image table chart plus minus close warning error info check chevron-down chevron-right chip folder reset
@@ -40,17 +46,17 @@ def contrast(one: QColor, other: QColor) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", PALETTES)
 @pytest.mark.parametrize("ink", ["text", "muted", "warning", "good", "error", "link"])
 @pytest.mark.parametrize("ground", ["background", "panel", "raised", "hover", "canvas", "node"])
 def test_words_are_readable(scheme: str, ink: str, ground: str) -> None:
-    palette = SCHEMES[scheme]()
+    palette = PALETTES[scheme]()
     assert contrast(getattr(palette, ink), getattr(palette, ground)) >= (4.5 if ink != "muted" else 4.7)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", PALETTES)
 def test_words_on_selected_rows_and_the_primary_button_are_readable(scheme: str) -> None:
-    palette = SCHEMES[scheme]()
+    palette = PALETTES[scheme]()
     for ink in ("text", "error", "link", "muted"):
         assert contrast(getattr(palette, ink), palette.selected) >= 4.5, ink
     assert contrast(palette.on_primary, palette.primary) >= 4.5
@@ -58,16 +64,42 @@ def test_words_on_selected_rows_and_the_primary_button_are_readable(scheme: str)
         assert contrast(palette.on_primary, theme.mixtures(palette)[ground]) >= 4.5
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", HIGH)
+def test_high_contrast_reaches_seven_to_one_for_words_and_three_to_one_for_lines(scheme: str) -> None:
+    palette = HIGH[scheme]()
+    for ground in ("background", "panel", "raised", "hover", "canvas", "node", "selected"):
+        for ink in ("text", "muted", "warning", "good", "error", "link"):
+            assert contrast(getattr(palette, ink), getattr(palette, ground)) >= 7, (ink, ground)
+        for line in ("line", "edge", "outline", "accent"):
+            assert contrast(getattr(palette, line), getattr(palette, ground)) >= 3, (line, ground)
+    assert contrast(palette.on_primary, palette.primary) >= 7
+
+
+def test_high_contrast_is_chosen_or_asked_for_by_the_system(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theme.apply(qapp, "contrast")
+    assert theme.current() is theme.high_contrast(is_dark=False)
+    assert theme.current().tokens() != theme.light().tokens()
+    theme.apply(qapp, "system")
+    assert theme.current() is theme.light()
+    wish = SimpleNamespace(contrastPreference=lambda: Qt.ContrastPreference.HighContrast)
+    hints = SimpleNamespace(colorScheme=lambda: Qt.ColorScheme.Dark, accessibility=lambda: wish)
+    monkeypatch.setattr(QGuiApplication, "styleHints", lambda: hints)
+    assert theme._resolved("system") is theme.high_contrast(is_dark=True)
+    assert theme._resolved("light") is theme.light(), "what the user chose holds"
+
+
+@pytest.mark.parametrize("scheme", PALETTES)
 def test_segments_are_told_apart_and_readable(scheme: str) -> None:
-    palette = SCHEMES[scheme]()
+    palette = PALETTES[scheme]()
     assert contrast(palette.muted, palette.segments) >= 4.7
     assert contrast(palette.text, palette.segment) >= 4.5
     assert contrast(palette.segment, palette.segments) >= 1.2
     assert contrast(palette.edge, palette.segments) >= 1.4
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", PALETTES)
 @pytest.mark.parametrize(
     ("mark", "grounds"),
     [("edge", ("panel", "canvas", "raised")), ("outline", ("panel", "canvas", "background", "node"))],
@@ -75,16 +107,16 @@ def test_segments_are_told_apart_and_readable(scheme: str) -> None:
 def test_borders_of_fields_and_nodes_are_seen_and_connections_reach_three_to_one(
     scheme: str, mark: str, grounds: tuple[str, ...]
 ) -> None:
-    palette = SCHEMES[scheme]()
+    palette = PALETTES[scheme]()
     least = 3.0 if mark == "outline" else 1.5
     for ground in grounds:
         assert contrast(getattr(palette, mark), getattr(palette, ground)) >= least, ground
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", PALETTES)
 @pytest.mark.parametrize("family", theme.FAMILIES)
 def test_the_edge_of_every_family_is_seen_on_a_node_and_on_the_canvas(scheme: str, family: str) -> None:
-    palette = SCHEMES[scheme]()
+    palette = PALETTES[scheme]()
     for ground in (palette.node, palette.canvas):
         assert contrast(palette.family(family), ground) >= 3
 
