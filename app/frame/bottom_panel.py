@@ -1,5 +1,5 @@
-"""The panel below the canvas: problems, the table of layers, and the undo history. It is one line high until it is
-opened: the canvas has the room, and an edit moves nothing."""
+"""The panel below the canvas: problems, the table of layers, the outline, and the undo history. It is one line high
+until it is opened: the canvas has the room, and an edit moves nothing."""
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -27,16 +27,19 @@ class BottomPanel(QTabWidget):
 
     height_wanted = Signal(int)
 
-    def __init__(self, editor: Editor, problems: ProblemsPanel, layers: QWidget, *, height: int) -> None:
+    def __init__(
+        self, editor: Editor, problems: ProblemsPanel, layers: QWidget, outline: QWidget, *, height: int
+    ) -> None:
         super().__init__()
         self._editor, self._problems = editor, problems
         self._height = height
         self.is_folded = False
-        self._num_problems = 0
+        self._known: frozenset[tuple[tuple[str, ...], str]] = frozenset()
         theme.mark(self, "role", "panel")  # shows above the corner widget
         self.setDocumentMode(True)
         self.addTab(problems, tr("Problems"))
         self.addTab(layers, tr("Layers"))
+        self.addTab(outline, tr("Outline"))
         self.history = self._make_history()
         self.addTab(self.history, tr("History"))
         self._add_corner()
@@ -108,9 +111,11 @@ class BottomPanel(QTabWidget):
         self.cure.setText(link_text(first) if first else "")
         self.cure.setAccessibleName(self.cure.text() or tr("No cure"))
         self._show_fold()
-        if len(problems) > self._num_problems and len(self._editor.network):
-            announce(self, self.summary.text())
-        self._num_problems = len(problems)
+        new = [problem for problem in problems if (problem.path, problem.message) not in self._known]
+        self._known = frozenset((problem.path, problem.message) for problem in problems)
+        if new and len(self._editor.network):
+            more = tr("%n more new problem(s).", "", len(new) - 1) if len(new) > 1 else ""
+            announce(self, " ".join(filter(None, (f"{where(new[0])}: {new[0].message}", more))))
 
     def _show_fold(self) -> None:
         self.fold_button.setIcon(theme.icon("chevron-up" if self.is_folded else "chevron-down", "muted"))

@@ -21,6 +21,7 @@ from netwright.engine.network.catalog import catalog
 
 if TYPE_CHECKING:
     from netwright.app.frame.bottom_panel import BottomPanel
+    from netwright.designer.canvas.outline_panel import Outline
     from netwright.designer.canvas.view import CanvasView
     from netwright.designer.panels.analysis_table import AnalysisTable
     from netwright.designer.panels.library_panel import LibraryPanel
@@ -73,6 +74,7 @@ MODULES = (
     "netwright.designer.scene.scene",
     "netwright.designer.canvas.keyboard",
     "netwright.designer.canvas.view",
+    "netwright.designer.canvas.outline_panel",
     "netwright.designer.panels.library_panel",
     "netwright.designer.panels.properties",
     "netwright.designer.panels.analysis_table",
@@ -180,6 +182,13 @@ class DesignTab(QObject):
         return table
 
     @cached_property
+    def outline(self) -> "Outline":
+        """The tree of the network, below: the canvas for screen readers."""
+        from netwright.designer.canvas.outline_panel import Outline
+
+        return Outline(self._editor, self.canvas)
+
+    @cached_property
     def _layers(self) -> QWidget:
         """The container of the table."""
         return QWidget()
@@ -189,7 +198,7 @@ class DesignTab(QObject):
         """Problems and layers, below."""
         from netwright.app.frame.bottom_panel import BottomPanel
 
-        bottom = BottomPanel(self._editor, self.problems, self._layers, height=BOTTOM_HEIGHT)
+        bottom = BottomPanel(self._editor, self.problems, self._layers, self.outline, height=BOTTOM_HEIGHT)
         bottom.currentChanged.connect(lambda _: self.table)
         bottom.height_wanted.connect(self._resize_bottom)
         return bottom
@@ -281,7 +290,7 @@ class DesignTab(QObject):
             yield
         catalog()
         yield
-        for part in ("canvas", "palette", "properties", "problems", "table", "bottom", "docks"):
+        for part in ("canvas", "palette", "properties", "problems", "outline", "table", "bottom", "docks"):
             if part not in vars(self):
                 getattr(self, part)
                 yield
@@ -337,6 +346,12 @@ class DesignTab(QObject):
         """Bring the undo history to the front."""
         self.docks[2].show()
         self.bottom.show_page(self.bottom.history)
+
+    def show_outline(self) -> None:
+        """Bring the outline to the front, with the keyboard in it."""
+        self.docks[2].show()
+        self.bottom.show_page(self.outline)
+        self.outline.setFocus()
 
     def show_layers(self) -> None:
         """Bring the table of layers to the front."""

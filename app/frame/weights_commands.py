@@ -1,4 +1,4 @@
-"""The commands about weights to start from: transfer learning in one dialog, and freezing up to a layer."""
+"""The commands about weights to start from: transfer learning in one dialog, and pruning."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,6 @@ from netwright.app.data.dataset_tracker import DatasetTracker
 from netwright.app.shell import Shell, open_dialog
 from netwright.app.training import Training
 from netwright.designer.language import tr
-from netwright.engine.core.errors import UserError
 from netwright.engine.project.transferred_layers import freeze_up_to
 
 if TYPE_CHECKING:
@@ -68,23 +67,6 @@ class WeightsCommands:
             return
         open_dialog("prune", self._shell, folder, self._open_project)
 
-    def freeze_selected(self) -> None:
-        """Freeze the selected layer and all layers that lead to it."""
-        editor = self._shell.editor
-        if len(editor.selection) == 1:
-            (id,) = editor.selection
-            self._freeze("/".join((*editor.scope, id)), tr("Freeze up to {name}", name=editor.network.layers[id].name))
-
     def freeze_none(self) -> None:
         """Let all layers learn again, apart from those whose field Freeze is on."""
-        self._freeze("", tr("Freeze no layers"))
-
-    def _freeze(self, layer: str, text: str) -> None:
-        editor = self._shell.editor
-        try:
-            project = freeze_up_to(editor.project, layer)
-        except UserError as error:
-            self._shell.hint(str(error))
-            return
-        if project != editor.project:
-            editor.apply(text, project)
+        self._shell.editor.edit(tr("Freeze no layers"), lambda project: freeze_up_to(project, ""))

@@ -95,14 +95,9 @@ class AnnotationTools(QObject):
         if hit is not None and hit.sides in CURSORS:
             self._view.viewport().setCursor(CURSORS[hit.sides])
 
-    def menu_at(self, at: QPointF) -> QMenu | None:
-        """Select the frame or comment at a point and return its context menu."""
-        hit = self.hit_at(at)
-        if hit is None:
-            return None
-        if hit.mark not in self._editor.selected_marks:
-            self._editor.set_selection((), (), {hit.mark})
-        return context_menus.annotation_menu(self._editor, self._view, hit.mark, lambda: self.edit(hit.mark))
+    def menu_of(self, mark: Mark) -> QMenu:
+        """Return the context menu of a selected frame or comment."""
+        return context_menus.annotation_menu(self._editor, self._view, mark, lambda: self.edit(mark))
 
     def tooltip_at(self, at: QPointF) -> str:
         """Return the tooltip for a point: the whole text of a frame or a comment."""
@@ -173,7 +168,7 @@ class AnnotationTools(QObject):
 
     def _on_closed(self) -> None:
         self._field = None
-        self._view.setFocus()
+        self._view.return_focus()
 
     # New ones
 

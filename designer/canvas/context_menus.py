@@ -31,6 +31,11 @@ _TONES: Mapping[Tone, str] = {
 }
 
 
+Commands = Mapping[str, Callable[[], object]]
+"""What the entries of a menu do, by keys of their own."""
+_MOVES = {"up": noop("Up"), "down": noop("Down"), "left": noop("Left"), "right": noop("Right")}
+
+
 def _add(menu: QMenu, text: str, icon: str, shortcut: str, slot: object) -> None:
     action = menu.addAction(theme.icon(icon), text) if icon else menu.addAction(text)
     if shortcut:
@@ -39,20 +44,19 @@ def _add(menu: QMenu, text: str, icon: str, shortcut: str, slot: object) -> None
     action.triggered.connect(slot)
 
 
-def layer_menu(
-    editor: Editor,
-    parent: QWidget,
-    rename: object,
-    replace: object,
-    frame: object,
-    keep: object,
-    stage: QMenu | None = None,
-) -> QMenu:
+def layer_menu(editor: Editor, parent: QWidget, commands: Commands, stage: QMenu | None = None) -> QMenu:
     """Return the menu of the selected layers; `stage` is the submenu of pipeline stages, if any."""
     menu = QMenu(parent)
     if len(editor.selection) == 1:
-        _add(menu, tr("Rename"), "", "F2", rename)
-        _add(menu, tr("Replace with…"), "", "", replace)
+        _add(menu, tr("Rename"), "", "F2", commands["rename"])
+        _add(menu, tr("Replace with…"), "", "", commands["replace"])
+        _add_neighbours(menu, editor, commands)
+    _add(menu, tr("Edit properties"), "", "Return", commands["edit"])
+    _add(menu, tr("Zoom to selection"), "", shortcuts.text("view.fit_selection"), commands["zoom"])
+    move = menu.addMenu(tr("Move"))
+    for key, text in _MOVES.items():
+        _add(move, translation(text), "", f"Ctrl+{key.capitalize()}", commands[key])
+    menu.addSeparator()
     layers = [editor.network.layers[id] for id in editor.selection]
     able = [layer for layer in layers if bypass_refusal(layer.type) is None]
     if able:
@@ -65,12 +69,12 @@ def layer_menu(
     if stage is not None:
         stage.setParent(menu, stage.windowFlags())
         menu.addMenu(stage)
-    _block_entries(menu, editor, keep)
+    _block_entries(menu, editor, commands["keep"])
     menu.addSeparator()
     _add(menu, tr("Cut"), "cut", shortcuts.text("edit.cut"), lambda: editor.cut())
     _add(menu, tr("Copy"), "copy", shortcuts.text("edit.copy"), lambda: editor.copy())
     _add(menu, tr("Duplicate"), "", shortcuts.text("edit.duplicate"), lambda: editor.duplicate())
-    _add(menu, tr("Frame selection"), "", shortcuts.text("frame.selection"), frame)
+    _add(menu, tr("Frame selection"), "", shortcuts.text("frame.selection"), commands["frame"])
     if len(editor.selection) > 1:
         menu.addMenu(align_menu(editor, menu))
     menu.addSeparator()
@@ -82,6 +86,20 @@ def layer_menu(
     if edits.remove_and_heal(network, selection).connections != edits.remove_layers(network, selection).connections:
         _add(menu, tr("Delete without reconnecting"), "", "Shift+Del", lambda: editor.delete_selection(heal=False))
     return menu
+
+
+def _add_neighbours(menu: QMenu, editor: Editor, commands: Commands) -> None:
+    """Add what connects one selected layer with others."""
+    (id,) = editor.selection
+    type = editor.network.layers[id].type
+    menu.addSeparator()
+    if type.input_ports():
+        _add(menu, tr("Add a layer before…"), "", "Shift+A", commands["add_before"])
+    if type.output_ports():
+        _add(menu, tr("Add a layer after…"), "plus", "A", commands["add"])
+        _add(menu, tr("Connect…"), "", "C", commands["connect"])
+    _add(menu, tr("Freeze up to the selected layer"), "", shortcuts.text("weights.freeze"), commands["freeze"])
+    menu.addSeparator()
 
 
 def stage_menu(staging: PipelineStages, parent: QWidget) -> QMenu | None:

@@ -12,8 +12,7 @@ from netwright.designer.canvas.annotation_tools import AnnotationTools
 from netwright.designer.gestures import neighbours
 from netwright.designer.gestures.connect_keys import ConnectByKeys
 from netwright.designer.gestures.gesture import Canvas
-from netwright.designer.language import layer_label, noop, tr, translation
-from netwright.designer.scene.annotation_items import NOTHING
+from netwright.designer.language import noop, tr
 from netwright.designer.scene.lens import LENSES, Lenses
 from netwright.designer.scene.pipeline_view import PipelineStages
 from netwright.engine.network import annotations
@@ -37,7 +36,7 @@ _CTRL, _SHIFT, _ALT = (
 HELP = noop(
     "Arrow keys go along the connections, the first one to the first layer; N goes "
     "to the next layer, Shift+N to the one before, Tab leaves the canvas. Enter "
-    "edits, F2 renames, C connects, A adds a layer, Del removes. Alt with Down opens "
+    "edits, F2 renames, C connects, A adds a layer, Shift+A one before, Del removes. Alt with Down opens "
     "a block, Alt with Up leaves it. 1 to 7 choose a lens; while stages of a "
     "pipeline are shown, 1 to 9 move the selection into one. Ctrl with an arrow key "
     "moves the selection. Frames and comments follow the layers: Enter edits their "
@@ -60,6 +59,9 @@ class KeyCanvas(Canvas, Protocol):
 
     def quick_add(self) -> None:
         """Suggest layers where one would go."""
+
+    def quick_add_before(self) -> None:
+        """Suggest layers that feed the selected one."""
 
     def open_selected(self) -> bool:
         """Open the selected block; return whether one block is selected."""
@@ -129,7 +131,7 @@ class Keyboard:
         if key in _ARROWS and not modifiers & _ALT:
             direction, dx, dy = _ARROWS[key]
             if modifiers & _CTRL:
-                self._nudge(dx, dy, _FAR if modifiers & _SHIFT else 1)
+                self.nudge(dx, dy, _FAR if modifiers & _SHIFT else 1)
             elif self._editor.selection:
                 self._walk(direction, extends=bool(modifiers & _SHIFT))
             else:
@@ -150,7 +152,7 @@ class Keyboard:
             Qt.Key.Key_N: lambda: self._next_layer(-1 if has_shift else 1),
             Qt.Key.Key_Delete: lambda: editor.delete_selection(heal=not has_shift),
             Qt.Key.Key_Backspace: lambda: editor.delete_selection(heal=not has_shift),
-            Qt.Key.Key_A: canvas.quick_add,
+            Qt.Key.Key_A: canvas.quick_add_before if has_shift else canvas.quick_add,
             Qt.Key.Key_B: lambda: editor.edit_selection(layer_edits.toggle_bypass),
             Qt.Key.Key_C: self.connect,
             Qt.Key.Key_F: canvas.fit_selection if has_shift else canvas.fit,
@@ -229,7 +231,6 @@ class Keyboard:
         if isinstance(target, Mark):
             editor.set_selection((), (), {target})
             self._annotations.reveal(target)
-            self._announce_annotation(target)
         else:
             self._show(target, {target})
 
@@ -248,26 +249,8 @@ class Keyboard:
     def _show(self, id: str, selection: set[str] | frozenset[str]) -> None:
         self._editor.set_selection(selection)
         self._canvas.reveal(id)
-        layer, facts = self._editor.network.layers[id], self._editor.analysis.shapes.get(id)
-        words = [layer.name, layer_label(layer.label), facts.output.short() if facts else ""]
-        words += [problem.message for problem in self._editor.problems if problem.layer == id]
-        self._canvas.announce(", ".join(filter(None, words)))
 
-    def _announce_annotation(self, mark: Mark) -> None:
-        """Announce a frame or a comment, and its contents."""
-        annotation = annotations.find(self._editor.layout, mark)
-        if annotation is None:
-            return
-        written = annotations.words(annotation)
-        is_frame = mark.kind == "frame"
-        words = [tr("Frame") if is_frame else tr("Comment")]
-        words.append(written or (tr("without a title") if is_frame else translation(NOTHING)))
-        if mark.kind == "frame":
-            count = len(annotations.standing_in(self._editor.layout, {mark})[0])
-            words.append(tr("%n layer(s)", "", count))
-        self._canvas.announce(", ".join(words))
-
-    def _nudge(self, dx: int, dy: int, steps: int) -> None:
+    def nudge(self, dx: int, dy: int, steps: int = 1) -> None:
         """Move the selection; consecutive presses are one undo step."""
         editor, step = self._editor, placement.GRID * steps
         layout = editor.layout

@@ -87,6 +87,21 @@ class Suggestions(QObject):
         prompt = tr("Add a layer after {name}…", name=layer.name)
         self._open(prompt, suggestions, at, self._editor.add_layer, own=own, clear=clear)
 
+    def above(self, id: str) -> None:
+        """Suggest layers that feed this one, at its first open input; else for the connection to its first one."""
+        layer, feeds = self._editor.network.layers[id], self._editor.network.incoming[id]
+        ports = layer.type.input_ports()
+        if not ports:
+            self._editor.refused.emit(tr("{name} has no input: no layer can be before it.", name=layer.name))
+            return
+        name = next((name for name in ports if name not in feeds), ports[0])
+        port = self._view.network_scene.port_at_layer(Port(id, name), True)
+        at = self._view.mapFromScene(port.at)
+        if name in feeds:
+            self.into(Connection(feeds[name], Port(id, name)), at)
+        else:
+            self.at_port(port, at - QPoint(0, round(2 * NODE_HEIGHT * self._view.zoom)))
+
     def at_port(self, port: PortHit, at: QPoint) -> None:
         """Suggest layers for the other end of a connection that starts at a port and ends at a point of the view."""
         editor, end = self._editor, self._scene_point(at)
@@ -169,7 +184,7 @@ class Suggestions(QObject):
     def _on_closed(self) -> None:
         self.popup = None
         self._view.network_scene.show_feedback(Feedback())
-        self._view.setFocus()
+        self._view.return_focus()
 
     def _scene_point(self, at: QPoint) -> QPointF:
         return self._view.viewportTransform().inverted()[0].map(QPointF(at))

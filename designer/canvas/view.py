@@ -14,13 +14,14 @@ from PySide6.QtGui import (
     QMouseEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from netwright.designer.announcement import announce
 from netwright.designer.auto_layout import AutoLayout
-from netwright.designer.canvas import context_menus
+from netwright.designer.canvas import spoken
 from netwright.designer.canvas.annotation_tools import AnnotationTools
 from netwright.designer.canvas.keyboard import HELP, Keyboard
+from netwright.designer.canvas.menus import Menus
 from netwright.designer.canvas.motion import LayoutAnimation, ViewTracker
 from netwright.designer.canvas.overlays import Overlays
 from netwright.designer.canvas.quick_add import Suggestions
@@ -79,10 +80,12 @@ class CanvasView(Viewport):
         self.auto_layout = AutoLayout(editor, self)
         self.animation = LayoutAnimation(self._scene, self)
         self.keyboard = Keyboard(self, self.annotation_tools, self.stages, self.auto_layout, self.lenses)
+        self.menus = Menus(self, self)
         self._connect_signals()
 
     def _connect_signals(self) -> None:
         self.editor.project_changed.connect(self._end_gesture)
+        self.editor.selection_changed.connect(self._announce_selection)
         self.editor.project_changed.connect(self.make_room)
         self._tracker = ViewTracker(self, self.editor)
         self.overlays.empty.example_requested.connect(self.example_requested)
@@ -103,6 +106,11 @@ class CanvasView(Viewport):
     def hint(self, text: str, at: QPointF | None = None) -> None:
         """Show a hint beside the pointer, or beside a point of the canvas; an empty text hides it."""
         self.overlays.hint.say(text, self._pointer_at if at is None else self.mapFromScene(at))
+
+    def _announce_selection(self) -> None:
+        """Announce what is selected, unless the outline, whose rows speak for themselves, has the keyboard."""
+        if self.isVisible() and (self.home is None or not self.home.hasFocus()):
+            self.announce(spoken.of_selection(self.editor))
 
     def announce(self, text: str) -> None:
         """Let a screen reader announce a text."""
@@ -182,7 +190,7 @@ class CanvasView(Viewport):
             leaving = self.editor.network.outgoing[port.port.layer] if not port.is_input else []
             is_taking = bool(pointer.keys & Qt.KeyboardModifier.ShiftModifier)
             return Connect(self, port, [c for c in leaving if is_taking and c.source == port.port])
-        if (id := self._layer_at(pointer.scene)) is not None:
+        if (id := self.layer_at(pointer.scene)) is not None:
             return Move(self, id)
         if self.is_readable and (end := near_end(self, pointer)) is not None:
             return Reconnect(self, *end)
@@ -195,7 +203,7 @@ class CanvasView(Viewport):
         self._clicked_ground = True
         return Select(self)
 
-    def _layer_at(self, at: QPointF) -> str | None:
+    def layer_at(self, at: QPointF) -> str | None:
         """Return the layer at a point, unless the title of a frame covers it."""
         return None if self.annotation_tools.title_at(at) is not None else self._scene.node_at(at)
 
@@ -247,7 +255,7 @@ class CanvasView(Viewport):
         pointer = self._pointer(event.position(), event.modifiers())
         if event.button() != Qt.MouseButton.LeftButton or self.keyboard.holds_space:
             self.mousePressEvent(event)
-        elif (id := self._layer_at(pointer.scene)) is not None:
+        elif (id := self.layer_at(pointer.scene)) is not None:
             if not self.editor.open_block(id):
                 self.rename(id)
         elif not self.annotation_tools.edit_at(pointer.scene):
@@ -269,6 +277,19 @@ class CanvasView(Viewport):
             self.suggestions.into(next(iter(lines)), at)
         else:
             self.suggestions.at_ground(at)
+
+    def quick_add_before(self) -> None:
+        """Suggest layers that feed the one selected layer."""
+        self.cancel()
+        if len(self.editor.selection) == 1:
+            (id,) = self.editor.selection
+            self.reveal(id)
+            self.suggestions.above(id)
+
+    def replace_selected(self) -> None:
+        """Suggest types to replace the one selected layer with."""
+        (id,) = self.editor.selection
+        self.suggestions.replacement(id, self.mapFromScene(self.layers_box({id}).center()))
 
     @property
     def pointer_at(self) -> QPoint:
@@ -312,41 +333,9 @@ class CanvasView(Viewport):
             at = self.annotation_tools.reveal(next(iter(self.editor.selected_marks)))
         pointer = self._pointer(QPointF(at), Qt.KeyboardModifier.NoModifier)
         self.cancel()
-        menu = self.menu_at(pointer.scene)
+        menu = self.menus.at(pointer.scene)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(self.viewport().mapToGlobal(at))
-
-    def menu_at(self, at: QPointF) -> QMenu:
-        """Select the item at a point and return its context menu."""
-        id = self._layer_at(at)
-        if id is not None:
-            if id not in self.editor.selection:
-                self.editor.set_selection({id})
-            corner = self.mapFromScene(at)
-            return context_menus.layer_menu(
-                self.editor,
-                self,
-                lambda: self.rename(id),
-                lambda: self.suggestions.replacement(id, corner),
-                self.annotation_tools.frame_selection,
-                self.keep_requested.emit,
-                context_menus.stage_menu(self.stages, self),
-            )
-        if (menu := self.annotation_tools.menu_at(at)) is not None:
-            return menu
-        connection = self._scene.edges.at(at, self.reach)
-        if connection is not None:
-            self.editor.set_selection((), {connection})
-            return context_menus.connection_menu(self.editor, self, connection)
-        return context_menus.canvas_menu(
-            self.editor,
-            self,
-            at,
-            self.fit,
-            lambda: self.suggestions.at_ground(self.mapFromScene(at)),
-            lambda: self.arrange(),
-            lambda: self.annotation_tools.add_comment(at),
-        )
 
     # Drops from the library
 
@@ -414,7 +403,7 @@ class CanvasView(Viewport):
         corner = self.mapFromScene(QPointF(x + 10, y))
         line = RenameField(self.editor, id, self)
         line.refusal.connect(lambda text: self.overlays.hint.say(text, self._pointer_at))
-        line.closed.connect(self.setFocus)
+        line.closed.connect(self.return_focus)
         line.setGeometry(corner.x(), corner.y() - 4, max(160, round((NODE_WIDTH - 12) * self.zoom)), 30)
         self._pointer_at = line.geometry().bottomLeft() - QPoint(16, 14)
         line.show()

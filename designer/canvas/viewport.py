@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QNativeGestureEvent, QPainter, QPen, QPolygonF, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QNativeGestureEvent, QPainter, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture, QWidget
 
 from netwright.designer import theme
@@ -44,6 +44,8 @@ class Viewport(QGraphicsView):
         self._middle, self._size, self._window_size = QPointF(), QSize(), QSize()
         self.refit: Callable[[], None] | None = None
         """Fits the network again when the view is resized; None once the user has zoomed or scrolled."""
+        self.home: QWidget | None = None
+        """The outline, while it works the canvas: what opens here gives the keyboard back to it."""
         self.corners: list[QWidget] = []
         """Widgets over the lower corners: a fitted network keeps clear of them."""
         self.setScene(scene)
@@ -92,6 +94,15 @@ class Viewport(QGraphicsView):
     def visible_area(self) -> QRectF:
         """Return the visible part of the canvas."""
         return self.mapToScene(self.viewport().rect()).boundingRect()
+
+    def return_focus(self) -> None:
+        """Give the keyboard back to what it was taken from: the outline, if a popup or a field was opened there."""
+        (self.home if self.home is not None and self.home.isVisible() else self).setFocus()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Keep the keyboard from now on."""
+        self.home = None
+        super().focusInEvent(event)
 
     def zoom_in(self) -> None:
         """Zoom in by one step, around the middle of the view."""

@@ -150,7 +150,7 @@ def test_the_context_menu_aligns_too(digits: MainWindow) -> None:
     chosen = ids(digits, "conv_2", "skip")
     digits.editor.set_selection(chosen)
     x, y = digits.editor.layout.at(chosen[0])
-    menu = digits.design.canvas.menu_at(
+    menu = digits.design.canvas.menus.at(
         digits.design.canvas.mapToScene(digits.design.canvas.mapFromScene(x + 20, y + 20))
     )
     (align,) = [action.menu() for action in menu.actions() if action.text() == "Align"]

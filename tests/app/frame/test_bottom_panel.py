@@ -67,9 +67,15 @@ def test_a_new_problem_is_announced_to_screen_readers(window: MainWindow, monkey
     window.open_path(DIGITS)
     assert texts == []
     window.editor.disconnect_all([next(iter(window.editor.network.connections))])
-    assert texts == [window.design.bottom.summary.text()]
+    assert texts == [f"{window.design.bottom.summary.text()} 1 more new problem."]
+    window.editor.rename(window.editor.problems[0].layer, "renamed")
+    assert len(texts) == 1, "that is no new problem"
+    (*_, last) = window.editor.network.connections
+    window.editor.disconnect_all([last])
+    name = window.editor.network.layers[last.target.layer].name
+    assert texts[1].startswith(f"{name}: "), "the new one is said, not the first"
     window.editor.undo()
-    assert len(texts) == 1, "a cure is no news"
+    assert len(texts) == 2, "a cure is no news"
 
 
 def test_a_long_cure_does_not_widen_the_window(window: MainWindow, qtbot) -> None:

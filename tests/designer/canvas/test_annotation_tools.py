@@ -73,7 +73,7 @@ def done(hand: Hand) -> None:
 
 
 def menu_of(hand: Hand, mark: Mark) -> QMenu:
-    menu = hand.view.annotation_tools.menu_at(hand.view.mapToScene(spot(hand, mark, 30, 14)))
+    menu = hand.view.menus.at(hand.view.mapToScene(spot(hand, mark, 30, 14)))
     assert menu is not None
     return menu
 

@@ -215,7 +215,7 @@ def test_what_does_not_fit_can_be_chosen_all_the_same_and_says_why(loose_hand: H
 
 def test_a_layer_is_replaced_from_its_menu(hand: Hand):
     before = hand.editor.network
-    menu = hand.view.menu_at(hand.view.mapToScene(hand.body("relu_1")))
+    menu = hand.view.menus.at(hand.view.mapToScene(hand.body("relu_1")))
     (replace,) = [action for action in menu.actions() if action.text() == "Replace with…"]
     replace.trigger()
     assert "relu" not in hand.offered()

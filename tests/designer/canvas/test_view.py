@@ -247,12 +247,22 @@ def test_a_name_that_is_taken_is_refused_while_typing(hand: Hand, qtbot):
 
 def test_the_menu_of_a_layer_selects_it_and_can_cut_its_connections(hand: Hand):
     at = hand.view.mapToScene(hand.body("relu_1"))
-    menu = hand.view.menu_at(at)
+    menu = hand.view.menus.at(at)
     assert hand.editor.selection == {hand.id("relu_1")}
     texts = [action.text().partition("\t")[0] for action in menu.actions()]
     assert texts == [
         "Rename",
         "Replace with…",
+        "",
+        "Add a layer before…",
+        "Add a layer after…",
+        "Connect…",
+        "Freeze up to the selected layer",
+        "",
+        "Edit properties",
+        "Zoom to selection",
+        "Move",
+        "",
         "Bypass",
         "",
         "Group into a block",
@@ -274,7 +284,7 @@ def test_the_menu_of_a_connection_cuts_it(loose_hand: Hand):
     hand = loose_hand
     hand.drag(hand.port("image_1", "out"), hand.port("addition_1", "in2"))
     (edge,) = hand.view.network_scene.edges.edges.values()
-    menu = hand.view.menu_at(edge.path.pointAtPercent(0.7))
+    menu = hand.view.menus.at(edge.path.pointAtPercent(0.7))
     menu.actions()[-1].trigger()
     assert hand.links() == set()
 
@@ -282,7 +292,7 @@ def test_the_menu_of_a_connection_cuts_it(loose_hand: Hand):
 def test_the_menu_of_the_ground_pastes_there(hand: Hand):
     hand.editor.set_selection({hand.id("fc_1")})
     hand.editor.copy()
-    menu = hand.view.menu_at(QPointF(400, 80))
+    menu = hand.view.menus.at(QPointF(400, 80))
     (paste,) = [action for action in menu.actions() if action.text().startswith("Paste")]
     paste.trigger()
     (pasted,) = hand.editor.selection
@@ -350,7 +360,7 @@ def test_b_says_why_an_input_cannot_be_bypassed(hand: Hand, qtbot):
 
 def test_the_menu_of_a_layer_bypasses_it(hand: Hand):
     for text in ("Bypass", "Stop bypassing"):
-        menu = hand.view.menu_at(hand.view.mapToScene(hand.body("relu_1")))
+        menu = hand.view.menus.at(hand.view.mapToScene(hand.body("relu_1")))
         (action,) = [one for one in menu.actions() if one.text().partition("\t")[0] == text]
         action.trigger()
         assert hand.editor.network.layer("relu_1").bypassed == (text == "Bypass")

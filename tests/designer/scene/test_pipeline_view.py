@@ -62,7 +62,7 @@ def test_a_digit_and_the_menu_put_layers_into_stages(staged: Hand, qtbot) -> Non
     assert text(staged) == "relu_1: 2"
     assert staged.editor.stack.undoText() == "Put relu_1 into stage 2"
     x, y = staged.editor.layout.at(staged.id("fc_2"))
-    menu = staged.view.menu_at(QPointF(x + 20, y + 20))
+    menu = staged.view.menus.at(QPointF(x + 20, y + 20))
     (stages,) = (entry for entry in menu.findChildren(QMenu) if entry.title() == "Stage")
     assert [action.text() for action in stages.actions()] == ["Stage 1", "Stage 2", "New stage 3"]
     assert [action.isChecked() for action in stages.actions()] == [False, True, False]
