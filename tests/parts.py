@@ -46,7 +46,7 @@ FILES: dict[str, tuple[str, ...]] = {
         "app/exchange",
         "app/analysis/test_hostile_names.py",
         "app/frame/test_import_commands.py",
-        "app/history/test_runs_page.py",
+        "app/history/test_run_commands.py",
         "app/test_small_screen.py",
         "engine/analysis/test_predict.py",
         "engine/endpoint",
