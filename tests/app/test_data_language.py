@@ -1,13 +1,13 @@
 """The Data page, the start page, and the dialogs of files, clusters and the installation in another language: nothing
 that they show is untranslated, or cut off."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
-from PySide6.QtWidgets import QApplication, QComboBox, QListWidget, QTableWidget, QWidget
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from netwright.app.cluster.cluster_jobs_dialog import ClusterJobsDialog
@@ -42,7 +42,6 @@ from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, Target
 from netwright.engine.project.project import Project
 from netwright.engine.project.starter import starter
 from netwright.engine.project.training import TrainingOptions
-from tests.app.clipping import clipped, settle
 from tests.app.cluster.test_clusters_dialog import HPC, job
 from tests.app.data.test_data_checks import LEAK, TABLE, answer
 from tests.app.data.test_dataset_tracker import facts
@@ -50,8 +49,9 @@ from tests.app.data.test_file_check import findings
 from tests.app.exchange.test_export_dialog import NET
 from tests.app.fake_server import FakeServer
 from tests.app.frame.test_import_commands import report
+from tests.app.untranslated import faults, shown, without
 from tests.clusters import hide_local_ray
-from tests.designer.test_language import texts_of, untranslated
+from tests.designer.test_language import untranslated
 
 CODE = ("PyTorch", "torch.export", "height=", "width=", "num_classes=", ".onnx", ".netwright")
 """Parts of the dialogs of files that are no text."""
@@ -63,33 +63,6 @@ def _pseudo(qapp: QApplication) -> Iterator[None]:
     language.use(qapp, "pseudo")
     yield
     language.use(qapp, "en")
-
-
-def shown(widget: QWidget) -> Iterator[str]:
-    """Yield the texts of a widget, with those of lists and the heads of tables."""
-    yield from texts_of(widget)
-    for table in widget.findChildren(QTableWidget):
-        heads = (table.horizontalHeaderItem(column) for column in range(table.columnCount()))
-        yield from (head.text() for head in heads if head is not None)
-    for box in widget.findChildren(QComboBox):
-        yield from (box.itemText(row) for row in range(box.count()))
-    for rows in widget.findChildren(QListWidget):
-        yield from (rows.item(row).text() for row in range(rows.count()))
-
-
-def faults(widget: QWidget, *names: str) -> list[str]:
-    """Return the texts that are not translated, beside names of data, and those that are cut off."""
-    widget.show()
-    settle(widget)
-    texts = [_without(text, names) for text in shown(widget)]
-    return [*untranslated(texts), *clipped(widget)]
-
-
-def _without(text: str, names: Sequence[str]) -> str:
-    text = text.replace("\u200b", "")
-    for name in names:
-        text = text.replace(name, "")
-    return text
 
 
 # ---- the Data page ----
@@ -181,9 +154,7 @@ def test_findings_are_translated_around_the_words_of_the_engine(
     files.process.said.emit(findings(damaged=many, resized=many, converted=many))
     assert faults(files, ".png") == []
     items = files.items()
-    assert (
-        untranslated(_without(text, [".png"]) for item in items for text in (item.title, item.detail, item.tip)) == []
-    )
+    assert untranslated(without(text, [".png"]) for item in items for text in (item.title, item.detail, item.tip)) == []
     assert untranslated(label for item in items for label, _ in item.actions) == []
     checks = DataChecks(server, window.documents, window)
     checks.show_data(TABLE, Path("/x_1"), DatasetInfo.read(facts(7)))
@@ -276,4 +247,4 @@ def test_the_setup_is_translated(qtbot: QtBot, tmp_path: Path, monkeypatch: pyte
     dialog = setup_dialog.SetupDialog(Environment(Bundle(tmp_path, "2.1", sizes, sizes), tmp_path / "e_1"))
     qtbot.addWidget(dialog)
     dialog._show_stopped(language.translation(setup_dialog.STOPPED))
-    assert untranslated(_without(text, [str(tmp_path)]) for text in shown(dialog)) == []
+    assert untranslated(without(text, [str(tmp_path)]) for text in shown(dialog)) == []

@@ -1,6 +1,5 @@
 """The pages about a run and the page of experiments in another language: nothing they show is untranslated, or cut."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QComboBox, QTableView, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from netwright.app.analysis.answers_page import AnswersPage
@@ -30,8 +28,6 @@ from netwright.app.experiments.plots.panel import PLOTS, PlotsPanel
 from netwright.app.experiments.search_page import SearchPage
 from netwright.app.experiments.trial_texts import progress_text, state_words, sweep_title
 from netwright.app.experiments.tune_dialog import show_tune
-from netwright.app.plots.bar_rows import BarRows
-from netwright.app.plots.plot import Plot
 from netwright.app.window import MainWindow
 from netwright.designer import language
 from netwright.engine.project.experiment import ExperimentOptions
@@ -44,9 +40,10 @@ from tests.app.analysis.test_predict_page import DIGITS, NUMBER, ROWS, TEXTS, TO
 from tests.app.analysis.test_prune_dialog import row
 from tests.app.analysis.test_robustness_page import RESULT as ROBUSTNESS
 from tests.app.analysis.test_scores_page import CLASSES, NUMBERS, SAMPLES, result
-from tests.app.clipping import clipped, settle
 from tests.app.experiments.test_tune_dialog import result as tuned
 from tests.app.fake_server import FakeServer
+from tests.app.untranslated import faults as untranslated_faults
+from tests.app.untranslated import shown, without
 from tests.builders import classifier
 from tests.designer.test_language import texts_of, untranslated
 from tests.trials import ACCURACY, OPTIONS, RATE, SOLVER, sample_trials, written
@@ -64,36 +61,9 @@ def _pseudo(qapp: QApplication) -> Iterator[None]:
     language.use(qapp, "en")
 
 
-def shown(widget: QWidget) -> Iterator[str]:
-    """Yield the texts of a widget, with those of choices, tables, plots and bars."""
-    yield from texts_of(widget)
-    for box in widget.findChildren(QComboBox):
-        yield from (box.itemText(number) for number in range(box.count()))
-    for table in widget.findChildren(QTableView):
-        if (model := table.model()) is not None:
-            across = Qt.Orientation.Horizontal
-            yield from (str(model.headerData(column, across) or "") for column in range(model.columnCount()))
-            cells = (
-                model.index(line, column) for line in range(model.rowCount()) for column in range(model.columnCount())
-            )
-            yield from (str(model.data(cell) or "") for cell in cells)
-    for plot in widget.findChildren(Plot):
-        yield from (axis.name for axis in plot.axes())
-    for bars in widget.findChildren(BarRows):
-        yield from (cell for bar in bars.rows for cell in bar.cells)
-
-
 def faults(widget: QWidget, *names: str) -> list[str]:
-    """Return the texts that are not translated, beside names of data, and those that are cut off."""
-    widget.show()
-    settle(widget)
-    return [*untranslated(_without(text, (*DATA, *names)) for text in shown(widget)), *clipped(widget)]
-
-
-def _without(text: str, names: tuple[str, ...]) -> str:
-    for name in names:
-        text = text.replace(name, "")
-    return re.sub("<[^>]*>", "", text.replace("\u200b", ""))
+    """Return what is not translated or cut off, beside the names in the results."""
+    return untranslated_faults(widget, *DATA, *names, has_cells=True)
 
 
 @pytest.fixture
@@ -244,7 +214,7 @@ def test_robustness_is_translated(shell: Any, server: FakeServer, qtbot: QtBot) 
     server.answer("robustness", {**ROBUSTNESS, "cached": True})
     assert faults(page) == []
     for plot in page.findChildren(StrengthPlot):
-        assert untranslated([_without(str(plot.readout(1.0)[1]), DATA)]) == []
+        assert untranslated([without(str(plot.readout(1.0)[1]), DATA)]) == []
 
 
 def test_errors_beside_a_run_are_translated(shell: Any, server: FakeServer, qtbot: QtBot) -> None:
@@ -312,7 +282,7 @@ def test_trials_are_translated(page: SearchPage, tmp_path: Path) -> None:
     for menu in menus:
         menu.aboutToShow.emit()
         texts = [text for action in menu.actions() for text in (action.text(), action.toolTip())]
-        assert untranslated(_without(text, names) for text in texts) == []
+        assert untranslated(without(text, names) for text in texts) == []
     page.trials.table.group_by(("state", "option:training.solver"))
     assert faults(page, *names) == []
 
@@ -327,7 +297,7 @@ def test_each_plot_of_trials_is_translated(page: SearchPage, tmp_path: Path, qtb
         texts = [chart.empty, chart.note, *(axis.name for axis in chart.axes())]
         texts += [str(chart.readout(5)), chart.whole.accessibleName()]
         assert untranslated(texts) == [], plot.key
-        assert untranslated(_without(text, DATA) for text in shown(chart)) == []
+        assert untranslated(without(text, DATA) for text in shown(chart, has_cells=True)) == []
 
 
 def test_plots_without_trials_say_why_in_the_language(qtbot: QtBot, server: FakeServer) -> None:
