@@ -3,7 +3,8 @@
     .venv/bin/python -m scripts.make_translations
 
 lupdate, of Qt Linguist, finds the literals in `tr` and `noop` in the folders that are translated. The texts of the
-engine and of the window's actions are declarations, of which it reads a list. New texts come into the .ts file as
+engine and of the window's actions are declarations, of which it reads a list, as it does of the sentences that the
+engine writes, which `scripts/message_templates.py` finds. New texts come into the .ts file as
 unfinished, to be translated there, with Qt Linguist or by hand; those that are gone leave it. lrelease makes the .qm
 file that the window loads. Tests compare both files with the code.
 """
@@ -21,7 +22,7 @@ from tempfile import TemporaryDirectory
 import PySide6
 
 from netwright.app.frame.actions import TABLE
-from netwright.designer.language import CHINESE, LAYER, METRIC
+from netwright.designer.language import CHINESE, LAYER, MESSAGE, METRIC
 from netwright.engine import layers, network, project
 from netwright.engine.analysis.explanations import METHODS
 from netwright.engine.cluster.profiles import ClusterProfile
@@ -39,6 +40,7 @@ from netwright.engine.project.presets import BUILT_IN, NOTES
 from netwright.engine.project.sources.source_catalog import SOURCES
 from netwright.engine.project.trials import READY
 from netwright.engine.runs.requests import request_texts
+from scripts.message_templates import message_templates
 
 FOLDERS = ("designer", "app")
 """Folders whose texts are translated. A text there that is in no `tr` or `noop` fails a test."""
@@ -128,6 +130,7 @@ def generate(before: Path, folder: Path) -> None:
         lines = [f"tr({_literal(text)})\n" for text in sorted({*engine_texts(), *action_texts()})]
         lines += [f"tr({_literal(label)}, {_literal(LAYER)})\n" for label in layer_labels()]
         lines += [f"tr({_literal(metric.title)}, {_literal(METRIC)})\n" for metric in METRICS.values()]
+        lines += [f"tr({_literal(template)}, {_literal(MESSAGE)})\n" for template in message_templates()]
         listing.write_text("".join(lines), encoding="utf-8")
         files = [str(file) for name in FOLDERS for file in sorted((ROOT / name).rglob("*.py"))]
         aliases = ("-tr-function-alias", "QT_TR_NOOP+=noop")

@@ -14092,6 +14092,17221 @@ Range: 0.005 to 0.5</source>
         <translation>zReLU 层</translation>
     </message>
     <message>
+        <source>&apos;.{attr}&apos; is private to Python.</source>
+        <comment>engine message</comment>
+        <translation>“.{attr}”是 Python 的私有成员。</translation>
+    </message>
+    <message>
+        <source>&apos;all&apos; and &apos;none&apos; stand alone: leave out one or the others.</source>
+        <comment>engine message</comment>
+        <translation>“all”和“none”须单独使用：请去掉其中之一或其他项。</translation>
+    </message>
+    <message>
+        <source>&apos;forward&apos; of {name} takes {inputs} tensors; a layer takes 1 to {most_ports}.</source>
+        <comment>engine message</comment>
+        <translation>{name} 的“forward”接收 {inputs} 个张量；层接收 1 到 {most_ports} 个。</translation>
+    </message>
+    <message>
+        <source>&apos;gpu&apos; trains on one device, {numbers} are named.</source>
+        <comment>engine message</comment>
+        <translation>“gpu”在一个设备上训练，却指定了 {numbers} 个。</translation>
+    </message>
+    <message>
+        <source>&apos;multi-gpu&apos; needs at least two devices, one is named.</source>
+        <comment>engine message</comment>
+        <translation>“multi-gpu”至少需要两个设备，只指定了一个。</translation>
+    </message>
+    <message>
+        <source>&apos;{colour}&apos; is no colour: expected #rrggbb or one of {colours}.</source>
+        <comment>engine message</comment>
+        <translation>“{colour}”不是颜色：应为 #rrggbb 或 {colours} 之一。</translation>
+    </message>
+    <message>
+        <source>&apos;{dividing_column}&apos; is the response or left out, too.</source>
+        <comment>engine message</comment>
+        <translation>“{dividing_column}”同时是响应或被排除的列。</translation>
+    </message>
+    <message>
+        <source>&apos;{equation}&apos; is no equation: expected lower-case letters, such as tc,sc-&gt;ts, each at most once an input, and a result of letters that occur before the arrow.</source>
+        <comment>engine message</comment>
+        <translation>“{equation}”不是等式：应为小写字母，例如 tc,sc-&gt;ts，每个字母在一个输入中最多出现一次，结果由箭头之前出现的字母组成。</translation>
+    </message>
+    <message>
+        <source>&apos;{host}&apos; is no host, such as anna@node1 or head:6379.</source>
+        <comment>engine message</comment>
+        <translation>“{host}”不是主机，例如 anna@node1 或 head:6379。</translation>
+    </message>
+    <message>
+        <source>&apos;{interface}&apos; is no name of an interface, such as eth0.</source>
+        <comment>engine message</comment>
+        <translation>“{interface}”不是接口名称，例如 eth0。</translation>
+    </message>
+    <message>
+        <source>&apos;{key}&apos; of {path} is a link, which is not followed: weights lie in the file itself.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的“{key}”是链接，不会跟随：权重应位于文件本身中。</translation>
+    </message>
+    <message>
+        <source>&apos;{label}&apos; cannot be a name: use letters, digits and _, starting with a letter, no Python keyword.</source>
+        <comment>engine message</comment>
+        <translation>“{label}”不能作为名称：请使用字母、数字和 _，以字母开头，且不能是 Python 关键字。</translation>
+    </message>
+    <message>
+        <source>&apos;{label}&apos; is for images in one folder.</source>
+        <comment>engine message</comment>
+        <translation>“{label}”用于同一文件夹中的图像。</translation>
+    </message>
+    <message>
+        <source>&apos;{loss}&apos; does not fit output &apos;{name}&apos;, which gives {task}.</source>
+        <comment>engine message</comment>
+        <translation>“{loss}”不适合输出“{name}”，该输出给出{task}。</translation>
+    </message>
+    <message>
+        <source>&apos;{loss}&apos; is no loss of one output: {choices}.</source>
+        <comment>engine message</comment>
+        <translation>“{loss}”不是单个输出的损失：{choices}。</translation>
+    </message>
+    <message>
+        <source>&apos;{loss}&apos; measures overlap over steps, pixels or voxels; the data has one response per sample{where}.</source>
+        <comment>engine message</comment>
+        <translation>“{loss}”衡量时间步、像素或体素上的重叠；数据的每个样本{where}只有一个响应。</translation>
+    </message>
+    <message>
+        <source>&apos;{most}&apos; has most of them, {blocks}: repeat it less often.</source>
+        <comment>engine message</comment>
+        <translation>“{most}”占其中最多，{blocks}：请减少其重复次数。</translation>
+    </message>
+    <message>
+        <source>&apos;{names}&apos; gets hardly any gradient: {norms}, another layer {largest}</source>
+        <comment>engine message</comment>
+        <translation>“{names}”几乎得不到梯度：{norms}，而另一层为 {largest}</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; already feeds &apos;{name_2}&apos;: the network would have a cycle.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”已送入“{name_2}”：网络会出现环。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; cannot be bypassed.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”不能旁路。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; cannot be exported to ONNX: {onnx_refusal}</source>
+        <comment>engine message</comment>
+        <translation>“{name}”不能导出为 ONNX：{onnx_refusal}</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; cannot be in an exported program: torch.export cannot trace the ONNX operator {operator}, which ONNX Runtime computes.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”不能位于导出的程序中：torch.export 无法跟踪由 ONNX Runtime 计算的 ONNX 算子 {operator}。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; computes what is inside many times over: it cannot be ungrouped.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”会将内部多次计算：无法取消组合。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; does not fit data whose responses are {task}.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”不适合响应为{task}的数据。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; has more than {most_classes_by_themselves} different values: taken as numbers.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”有超过 {most_classes_by_themselves} 个不同的值：作为数值处理。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; has no input &apos;{name_2}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”没有输入“{name_2}”。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; has no output &apos;{name_2}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”没有输出“{name_2}”。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; is a port of this block and cannot be inside another.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”是此模块的端口，不能位于另一个模块内部。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; is an input of the network and cannot be inside a block.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”是网络的输入，不能位于模块内部。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; is bypassed.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”已旁路。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; is no block.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”不是模块。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; is no name of a run: expected up to {longest_name} characters on one line, received {name_2}.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”不是运行的名称：应为一行内最多 {longest_name} 个字符，收到 {name_2}。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; is repeated: its copies are frozen together or not at all.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”是重复的：其副本只能一起冻结，或都不冻结。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; is rounded by up to {rounded}: responses are learned in single precision.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”的舍入误差最大 {rounded}：响应以单精度学习。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; is the name of a preset that everybody has.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”是人人都有的预设的名称。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; names &apos;{target}&apos;, expected module:name</source>
+        <comment>engine message</comment>
+        <translation>“{name}”指定了“{target}”，应为 module:name</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; of {path} gives {count} number(s); the data has {outputs} {task}: {classes}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的“{name}”给出 {count} 个数；数据有 {outputs} 个{task}：{classes}。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; of {path} is a link to another file, which is not followed.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的“{name}”是指向另一个文件的链接，不会跟随。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; takes sequences of one length, so pieces do not fit.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”接收固定长度的序列，因此片段不适用。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; takes {expected}; the data gives {sizes}.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”接收{expected}；数据给出 {sizes}。</translation>
+    </message>
+    <message>
+        <source>&apos;{overall_loss}&apos; does not fit data whose responses are {are}.</source>
+        <comment>engine message</comment>
+        <translation>“{overall_loss}”不适合响应为{are}的数据。</translation>
+    </message>
+    <message>
+        <source>&apos;{tag}&apos; is no tag: expected 1 to {longest_tag} characters on one line, without commas.</source>
+        <comment>engine message</comment>
+        <translation>“{tag}”不是标记：应为一行内 1 到 {longest_tag} 个字符，不含逗号。</translation>
+    </message>
+    <message>
+        <source>&apos;{wrong}&apos; does not begin with -.</source>
+        <comment>engine message</comment>
+        <translation>“{wrong}”不以 - 开头。</translation>
+    </message>
+    <message>
+        <source>(In copy {number} of {repeat}.)</source>
+        <comment>engine message</comment>
+        <translation>（在 {repeat} 个副本中的第 {number} 个。）</translation>
+    </message>
+    <message>
+        <source>(byte {object})</source>
+        <comment>engine message</comment>
+        <translation>（字节 {object}）</translation>
+    </message>
+    <message>
+        <source>({facts} of {total} were looked at)</source>
+        <comment>engine message</comment>
+        <translation>（查看了 {total} 个中的 {facts} 个）</translation>
+    </message>
+    <message>
+        <source>({total} of {out_of} were looked at)</source>
+        <comment>engine message</comment>
+        <translation>（查看了 {out_of} 个中的 {total} 个）</translation>
+    </message>
+    <message>
+        <source>, as in {example}</source>
+        <comment>engine message</comment>
+        <translation>，例如 {example}</translation>
+    </message>
+    <message>
+        <source>, because it unrolls {loops}</source>
+        <comment>engine message</comment>
+        <translation>，因为它展开 {loops}</translation>
+    </message>
+    <message>
+        <source>, here as {form}</source>
+        <comment>engine message</comment>
+        <translation>，此处为 {form}</translation>
+    </message>
+    <message>
+        <source>, line {lineno}</source>
+        <comment>engine message</comment>
+        <translation>，第 {lineno} 行</translation>
+    </message>
+    <message>
+        <source>, line {rows}</source>
+        <comment>engine message</comment>
+        <translation>，第 {rows} 行</translation>
+    </message>
+    <message>
+        <source>, of which the last {ahead} are to be predicted</source>
+        <comment>engine message</comment>
+        <translation>，其中最后 {ahead} 个要预测</translation>
+    </message>
+    <message>
+        <source>, or let lags reach back into the split before (data.split_overlap=inputs)</source>
+        <comment>engine message</comment>
+        <translation>，或让滞后伸入前一部分 (data.split_overlap=inputs)</translation>
+    </message>
+    <message>
+        <source>, or one number for both sides</source>
+        <comment>engine message</comment>
+        <translation>，或两侧共用一个数</translation>
+    </message>
+    <message>
+        <source>, seen by all hosts</source>
+        <comment>engine message</comment>
+        <translation>，所有主机都能看到</translation>
+    </message>
+    <message>
+        <source>, seen by all nodes</source>
+        <comment>engine message</comment>
+        <translation>，所有节点都能看到</translation>
+    </message>
+    <message>
+        <source>, which holds {inside}</source>
+        <comment>engine message</comment>
+        <translation>，其中含有 {inside}</translation>
+    </message>
+    <message>
+        <source>, {difference} times its spread</source>
+        <comment>engine message</comment>
+        <translation>，即其离散程度的 {difference} 倍</translation>
+    </message>
+    <message>
+        <source>... and perhaps more: the rest was not read.</source>
+        <comment>engine message</comment>
+        <translation>……可能还有更多：其余部分未读取。</translation>
+    </message>
+    <message>
+        <source>... and {names} more</source>
+        <comment>engine message</comment>
+        <translation>……以及另外 {names} 个</translation>
+    </message>
+    <message>
+        <source>0, where MATLAB starts with 1: normalisation is not regularised unless asked for</source>
+        <comment>engine message</comment>
+        <translation>0，而 MATLAB 从 1 开始：除非要求，否则不对归一化进行正则化</translation>
+    </message>
+    <message>
+        <source>1 entry is not an image file</source>
+        <comment>engine message</comment>
+        <translation>1 项不是图像文件</translation>
+    </message>
+    <message>
+        <source>1 file lies</source>
+        <comment>engine message</comment>
+        <translation>1 个文件</translation>
+    </message>
+    <message>
+        <source>1 image file is</source>
+        <comment>engine message</comment>
+        <translation>有 1 个图像文件</translation>
+    </message>
+    <message>
+        <source>1 image has</source>
+        <comment>engine message</comment>
+        <translation>有 1 个图像</translation>
+    </message>
+    <message>
+        <source>1 number</source>
+        <comment>engine message</comment>
+        <translation>1 个数</translation>
+    </message>
+    <message>
+        <source>1 or {channels} numbers</source>
+        <comment>engine message</comment>
+        <translation>1 个或 {channels} 个数</translation>
+    </message>
+    <message>
+        <source>1 sound is</source>
+        <comment>engine message</comment>
+        <translation>有 1 个声音</translation>
+    </message>
+    <message>
+        <source>1 where true, by the sign of the difference</source>
+        <comment>engine message</comment>
+        <translation>为真时取 1，由差的符号决定</translation>
+    </message>
+    <message>
+        <source>1,797 handwritten digits of 8 × 8 pixels, shipped with Netwright</source>
+        <comment>engine message</comment>
+        <translation>随 Netwright 提供的 1,797 个 8 × 8 像素的手写数字</translation>
+    </message>
+    <message>
+        <source>32 bits a channel</source>
+        <comment>engine message</comment>
+        <translation>每通道 32 位</translation>
+    </message>
+    <message>
+        <source>: no network can learn both.</source>
+        <comment>engine message</comment>
+        <translation>：没有网络能同时学会两者。</translation>
+    </message>
+    <message>
+        <source>: results on that split look better than they are.</source>
+        <comment>engine message</comment>
+        <translation>：该部分上的结果看起来比实际更好。</translation>
+    </message>
+    <message>
+        <source>: the network hardly learns so few, and results on them say little.</source>
+        <comment>engine message</comment>
+        <translation>：这么少的样本网络几乎学不会，其结果也说明不了什么。</translation>
+    </message>
+    <message>
+        <source>: the network learns nothing from it.</source>
+        <comment>engine message</comment>
+        <translation>：网络从中学不到任何内容。</translation>
+    </message>
+    <message>
+        <source>A CSV table with a header, or a Parquet file, with a response column</source>
+        <comment>engine message</comment>
+        <translation>带表头的 CSV 表或 Parquet 文件，含响应列</translation>
+    </message>
+    <message>
+        <source>A Keras model has no size &apos;{unknown}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>Keras 模型没有大小“{unknown}”。</translation>
+    </message>
+    <message>
+        <source>A PyTorch file has a name that ends in .py; received &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>PyTorch 文件的名称以 .py 结尾；收到“{name}”。</translation>
+    </message>
+    <message>
+        <source>A Sequential or Functional model can be imported.</source>
+        <comment>engine message</comment>
+        <translation>可以导入 Sequential 或 Functional 模型。</translation>
+    </message>
+    <message>
+        <source>A batch of {batch} samples does not fit into the memory of {device}.</source>
+        <comment>engine message</comment>
+        <translation>{batch} 个样本的批量放不进 {device} 的内存。</translation>
+    </message>
+    <message>
+        <source>A block input belongs inside a block.</source>
+        <comment>engine message</comment>
+        <translation>模块输入属于模块内部。</translation>
+    </message>
+    <message>
+        <source>A block that is repeated hands its outputs to the next copy; this one has {outputs} output(s) for {inputs} input(s).</source>
+        <comment>engine message</comment>
+        <translation>重复的模块会把输出交给下一个副本；此模块有 {outputs} 个输出，却有 {inputs} 个输入。</translation>
+    </message>
+    <message>
+        <source>A border of {width} is wider than what can fill it: along axis {axis} there are {size}, so &apos;{mode}&apos; gives at most {size_2}.</source>
+        <comment>engine message</comment>
+        <translation>宽度为 {width} 的边框比能填充它的内容更宽：轴 {axis} 上有 {size}，因此“{mode}”最多给出 {size_2}。</translation>
+    </message>
+    <message>
+        <source>A budget of {minutes} minutes: expected more than 0 and at most {most_minutes}.</source>
+        <comment>engine message</comment>
+        <translation>{minutes} 分钟的预算：应大于 0 且最多 {most_minutes}。</translation>
+    </message>
+    <message>
+        <source>A class with __len__ and __getitem__, or a function, in a Python file of a trusted folder</source>
+        <comment>engine message</comment>
+        <translation>受信任文件夹的 Python 文件中带有 __len__ 和 __getitem__ 的类，或函数</translation>
+    </message>
+    <message>
+        <source>A connection leads to the same stage or a later one: put {name_2} into stage {latest_2}.</source>
+        <comment>engine message</comment>
+        <translation>连接只能通向同一阶段或之后的阶段：请将 {name_2} 放入阶段 {latest_2}。</translation>
+    </message>
+    <message>
+        <source>A damaged file can do that to a library that reads it</source>
+        <comment>engine message</comment>
+        <translation>损坏的文件可能对读取它的库造成这种影响</translation>
+    </message>
+    <message>
+        <source>A defect of Netwright: {name}: {error}</source>
+        <comment>engine message</comment>
+        <translation>Netwright 的缺陷：{name}：{error}</translation>
+    </message>
+    <message>
+        <source>A defect of Netwright: {report}</source>
+        <comment>engine message</comment>
+        <translation>Netwright 的缺陷：{report}</translation>
+    </message>
+    <message>
+        <source>A factor of the learn rate needs the layer up to which it is meant.</source>
+        <comment>engine message</comment>
+        <translation>学习率的因子需要说明用到哪一层为止。</translation>
+    </message>
+    <message>
+        <source>A folder of images with one subfolder per class, a table of targets, masks, or target images</source>
+        <comment>engine message</comment>
+        <translation>每类一个子文件夹的图像文件夹，目标的表、掩码或目标图像</translation>
+    </message>
+    <message>
+        <source>A head needs at least one output; received {count}.</source>
+        <comment>engine message</comment>
+        <translation>头部至少需要一个输出；收到 {count}。</translation>
+    </message>
+    <message>
+        <source>A header line names them.</source>
+        <comment>engine message</comment>
+        <translation>用表头行可为其命名。</translation>
+    </message>
+    <message>
+        <source>A kernel of {kernel} with a stride of 1 cannot keep the size of axis {axis}: it would crop half a place.</source>
+        <comment>engine message</comment>
+        <translation>大小为 {kernel}、步幅为 1 的卷积核不能保持轴 {axis} 的大小：需要裁剪半个位置。</translation>
+    </message>
+    <message>
+        <source>A layer cannot feed itself.</source>
+        <comment>engine message</comment>
+        <translation>层不能将输出送入自身。</translation>
+    </message>
+    <message>
+        <source>A layer may call only {allowed} and what is in them; received {target}.</source>
+        <comment>engine message</comment>
+        <translation>层只能调用 {allowed} 及其中的内容；收到 {target}。</translation>
+    </message>
+    <message>
+        <source>A layer of the Keras model is damaged: it has no config.</source>
+        <comment>engine message</comment>
+        <translation>Keras 模型的某个层已损坏：它没有配置。</translation>
+    </message>
+    <message>
+        <source>A layer of the Keras model is damaged: the origin of a tensor cannot be read.</source>
+        <comment>engine message</comment>
+        <translation>Keras 模型的某个层已损坏：无法读取某个张量的来源。</translation>
+    </message>
+    <message>
+        <source>A layer of the Keras model is damaged: what enters it cannot be read.</source>
+        <comment>engine message</comment>
+        <translation>Keras 模型的某个层已损坏：无法读取其输入。</translation>
+    </message>
+    <message>
+        <source>A layer&apos;s name has at most {name_limit} characters; this one has {name}.</source>
+        <comment>engine message</comment>
+        <translation>层名最多 {name_limit} 个字符；此名称有 {name} 个。</translation>
+    </message>
+    <message>
+        <source>A lower learn rate, batch normalisation before it, or a leaky ReLU keeps them alive.</source>
+        <comment>engine message</comment>
+        <translation>更低的学习率、其前的批量归一化或泄漏 ReLU 可使它们保持活跃。</translation>
+    </message>
+    <message>
+        <source>A mini-batch of {batch} sample(s) cannot be shared by {count} {noun}.</source>
+        <comment>engine message</comment>
+        <translation>{batch} 个样本的小批量不能由 {count} {noun}分担。</translation>
+    </message>
+    <message>
+        <source>A paused run goes on as it is.</source>
+        <comment>engine message</comment>
+        <translation>已暂停的运行会按原样继续。</translation>
+    </message>
+    <message>
+        <source>A paused run goes on in the process that it has; --require and --junit go with one that starts here.</source>
+        <comment>engine message</comment>
+        <translation>已暂停的运行会在其现有进程中继续；--require 和 --junit 用于在此启动的运行。</translation>
+    </message>
+    <message>
+        <source>A preset needs a name of 1 to 60 characters.</source>
+        <comment>engine message</comment>
+        <translation>预设需要 1 到 60 个字符的名称。</translation>
+    </message>
+    <message>
+        <source>A profile is a table such as [profiles.lab].</source>
+        <comment>engine message</comment>
+        <translation>配置文件是形如 [profiles.lab] 的表。</translation>
+    </message>
+    <message>
+        <source>A profile of Slurm, or of a single host over ssh, takes runs that go on without this machine.</source>
+        <comment>engine message</comment>
+        <translation>Slurm 或通过 ssh 的单个主机的配置文件可接收不依赖本机继续的运行。</translation>
+    </message>
+    <message>
+        <source>A project trains one: connect them, or keep one of them.</source>
+        <comment>engine message</comment>
+        <translation>一个工程训练一个网络：请将它们连接，或保留其中一个。</translation>
+    </message>
+    <message>
+        <source>A row group of {place} has {size}; at most {limit} can be read.</source>
+        <comment>engine message</comment>
+        <translation>{place} 的一个行组有 {size}；最多可读取 {limit}。</translation>
+    </message>
+    <message>
+        <source>A run has at most {most_tags} tags, received {names}.</source>
+        <comment>engine message</comment>
+        <translation>一个运行最多 {most_tags} 个标记，收到 {names}。</translation>
+    </message>
+    <message>
+        <source>A run is written in its own folder only: remove it, or put what it leads to in its place.</source>
+        <comment>engine message</comment>
+        <translation>运行只写入自己的文件夹：请将其移除，或用它所指向的内容替换它。</translation>
+    </message>
+    <message>
+        <source>A run needs a folder of its own: name one that is absent or empty.</source>
+        <comment>engine message</comment>
+        <translation>运行需要自己的文件夹：请指定不存在的或空的文件夹。</translation>
+    </message>
+    <message>
+        <source>A sample&apos;s members are named 000123.jpg, 000123.cls.</source>
+        <comment>engine message</comment>
+        <translation>一个样本的成员命名为 000123.jpg、000123.cls。</translation>
+    </message>
+    <message>
+        <source>A shift would move the past of a window away from the steps to predict.</source>
+        <comment>engine message</comment>
+        <translation>平移会使窗的过去远离要预测的时间步。</translation>
+    </message>
+    <message>
+        <source>A split is of the run&apos;s own data, and other data was named.</source>
+        <comment>engine message</comment>
+        <translation>部分属于运行自己的数据，而指定了其他数据。</translation>
+    </message>
+    <message>
+        <source>A study of optuna needs a file: name it with -o.</source>
+        <comment>engine message</comment>
+        <translation>optuna 的 study 需要文件：请用 -o 指定。</translation>
+    </message>
+    <message>
+        <source>A table has no {task}: its responses are classes, numbers or labels.</source>
+        <comment>engine message</comment>
+        <translation>表没有{task}：其响应为类别、数值或标签。</translation>
+    </message>
+    <message>
+        <source>A temperature calibrates probabilities of classes; the network predicts none.</source>
+        <comment>engine message</comment>
+        <translation>温度用于校准类别的概率；此网络不预测类别概率。</translation>
+    </message>
+    <message>
+        <source>A tenth of the learn rate</source>
+        <comment>engine message</comment>
+        <translation>学习率的十分之一</translation>
+    </message>
+    <message>
+        <source>A text has {shape} tokens; the network takes {steps}.</source>
+        <comment>engine message</comment>
+        <translation>一段文本有 {shape} 个词元；网络接收 {steps} 个。</translation>
+    </message>
+    <message>
+        <source>A training script is written beside a PyTorch file only.</source>
+        <comment>engine message</comment>
+        <translation>训练脚本只随 PyTorch 文件写入。</translation>
+    </message>
+    <message>
+        <source>A training script reads the data of the project, which has none.</source>
+        <comment>engine message</comment>
+        <translation>训练脚本要读取工程的数据，而工程没有数据。</translation>
+    </message>
+    <message>
+        <source>A transcript belongs to a whole sequence; pieces of it have none.</source>
+        <comment>engine message</comment>
+        <translation>转写对应整个序列；序列片段没有转写。</translation>
+    </message>
+    <message>
+        <source>A trial runs the whole network, and the workers of a pipeline each have a stage of it.</source>
+        <comment>engine message</comment>
+        <translation>试运行会执行整个网络，而流水线的每个工作单元只有其中一个阶段。</translation>
+    </message>
+    <message>
+        <source>A window of {side} is larger than the sample: expected at most {axes}.</source>
+        <comment>engine message</comment>
+        <translation>{side} 的窗大于样本：应最多 {axes}。</translation>
+    </message>
+    <message>
+        <source>A window of {window_ms} ms is longer than the sounds, or too long: they last {length} s.</source>
+        <comment>engine message</comment>
+        <translation>{window_ms} 毫秒的窗长于声音，或过长：声音持续 {length} 秒。</translation>
+    </message>
+    <message>
+        <source>A worker has not answered: {value}.</source>
+        <comment>engine message</comment>
+        <translation>某个工作单元没有回答：{value}。</translation>
+    </message>
+    <message>
+        <source>Add --environment multi-cpu.</source>
+        <comment>engine message</comment>
+        <translation>请添加 --environment multi-cpu。</translation>
+    </message>
+    <message>
+        <source>Add --environment parallel.</source>
+        <comment>engine message</comment>
+        <translation>请添加 --environment parallel。</translation>
+    </message>
+    <message>
+        <source>Add --replace.</source>
+        <comment>engine message</comment>
+        <translation>请添加 --replace。</translation>
+    </message>
+    <message>
+        <source>Add --set training.checkpoint_unit=epochs, iterations or seconds.</source>
+        <comment>engine message</comment>
+        <translation>请添加 --set training.checkpoint_unit=epochs、iterations 或 seconds。</translation>
+    </message>
+    <message>
+        <source>Add --workers N.</source>
+        <comment>engine message</comment>
+        <translation>请添加 --workers N。</translation>
+    </message>
+    <message>
+        <source>Add a block output and connect it.</source>
+        <comment>engine message</comment>
+        <translation>请添加模块输出并连接。</translation>
+    </message>
+    <message>
+        <source>Add a block output inside it.</source>
+        <comment>engine message</comment>
+        <translation>请在其内部添加模块输出。</translation>
+    </message>
+    <message>
+        <source>Add a layer with weights, such as a fully connected one, or switch off Freeze.</source>
+        <comment>engine message</comment>
+        <translation>请添加带权重的层（例如全连接层），或关闭“冻结”。</translation>
+    </message>
+    <message>
+        <source>Add a parameter, such as training.momentum=0.8,0.9, or repeats.</source>
+        <comment>engine message</comment>
+        <translation>请添加参数（例如 training.momentum=0.8,0.9）或重复次数。</translation>
+    </message>
+    <message>
+        <source>Add an input layer first.</source>
+        <comment>engine message</comment>
+        <translation>请先添加输入层。</translation>
+    </message>
+    <message>
+        <source>Add it, or leave it out of both.</source>
+        <comment>engine message</comment>
+        <translation>请添加它，或从两者中都排除。</translation>
+    </message>
+    <message>
+        <source>Add one and connect it.</source>
+        <comment>engine message</comment>
+        <translation>请添加一个并连接。</translation>
+    </message>
+    <message>
+        <source>Add one: netwright-engine cluster add NAME --set kind=slurm.</source>
+        <comment>engine message</comment>
+        <translation>请添加一个：netwright-engine cluster add NAME --set kind=slurm。</translation>
+    </message>
+    <message>
+        <source>Add them</source>
+        <comment>engine message</comment>
+        <translation>添加</translation>
+    </message>
+    <message>
+        <source>Add {kind}</source>
+        <comment>engine message</comment>
+        <translation>添加 {kind}</translation>
+    </message>
+    <message>
+        <source>Add {missing} input layer(s)</source>
+        <comment>engine message</comment>
+        <translation>添加 {missing} 个输入层</translation>
+    </message>
+    <message>
+        <source>Add {options}, or set NETWRIGHT_ALLOWED_HOSTS=&quot;{needed}&quot;.</source>
+        <comment>engine message</comment>
+        <translation>请添加 {options}，或设置 NETWRIGHT_ALLOWED_HOSTS=&quot;{needed}&quot;。</translation>
+    </message>
+    <message>
+        <source>After up to {by_heart_steps} steps of Adam the loss is {best}, at the start it is {bar}.</source>
+        <comment>engine message</comment>
+        <translation>用 Adam 最多 {by_heart_steps} 步之后，损失为 {best}，开始时为 {bar}。</translation>
+    </message>
+    <message>
+        <source>All are listed by: netwright-engine options</source>
+        <comment>engine message</comment>
+        <translation>列出全部：netwright-engine options</translation>
+    </message>
+    <message>
+        <source>All columns of {path} are responses.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的所有列都是响应。</translation>
+    </message>
+    <message>
+        <source>All files of the table {path} are left out.</source>
+        <comment>engine message</comment>
+        <translation>表 {path} 的所有文件都被排除。</translation>
+    </message>
+    <message>
+        <source>All hosts must see it: put the project on a disk that they share, or set path_map of the cluster profile.</source>
+        <comment>engine message</comment>
+        <translation>所有主机都必须能看到它：请将工程放在它们共享的磁盘上，或设置集群配置文件的 path_map。</translation>
+    </message>
+    <message>
+        <source>All hosts must see it: set storage, or path_map, of the cluster profile.</source>
+        <comment>engine message</comment>
+        <translation>所有主机都必须能看到它：请设置集群配置文件的 storage 或 path_map。</translation>
+    </message>
+    <message>
+        <source>All hosts must see the folder (storage, path_map), and reach each other over the interface.</source>
+        <comment>engine message</comment>
+        <translation>所有主机都必须能看到该文件夹 (storage, path_map)，并能通过该接口互相连接。</translation>
+    </message>
+    <message>
+        <source>All hosts must see the folder of the run: set storage, or path_map, of the cluster profile.</source>
+        <comment>engine message</comment>
+        <translation>所有主机都必须能看到运行的文件夹：请设置集群配置文件的 storage 或 path_map。</translation>
+    </message>
+    <message>
+        <source>All inputs and outputs can be set at once.</source>
+        <comment>engine message</comment>
+        <translation>可以一次设置所有输入和输出。</translation>
+    </message>
+    <message>
+        <source>All its inputs are 0</source>
+        <comment>engine message</comment>
+        <translation>其所有输入均为 0</translation>
+    </message>
+    <message>
+        <source>All its inputs are 0 in {rows} of the other splits.</source>
+        <comment>engine message</comment>
+        <translation>在其他部分的 {rows} 中，其所有输入均为 0。</translation>
+    </message>
+    <message>
+        <source>All need the same sizes.</source>
+        <comment>engine message</comment>
+        <translation>所有样本的大小须相同。</translation>
+    </message>
+    <message>
+        <source>All outputs have the weight 0, so nothing can be learned.</source>
+        <comment>engine message</comment>
+        <translation>所有输出的权重均为 0，因此无法学习。</translation>
+    </message>
+    <message>
+        <source>All {samples} sample(s) train or test.</source>
+        <comment>engine message</comment>
+        <translation>所有 {samples} 个样本都用于训练或测试。</translation>
+    </message>
+    <message>
+        <source>Allow it</source>
+        <comment>engine message</comment>
+        <translation>允许写入</translation>
+    </message>
+    <message>
+        <source>An NVIDIA GPU is here, and torch {version} is the build for the CPU</source>
+        <comment>engine message</comment>
+        <translation>本机有 NVIDIA GPU，而 torch {version} 是 CPU 版本</translation>
+    </message>
+    <message>
+        <source>An embedding needs a vocabulary of {count_2}.</source>
+        <comment>engine message</comment>
+        <translation>嵌入层的词汇表需要 {count_2}。</translation>
+    </message>
+    <message>
+        <source>An embedding turns indices into numbers.</source>
+        <comment>engine message</comment>
+        <translation>嵌入层可将索引转为数值。</translation>
+    </message>
+    <message>
+        <source>An empty name gives the run its number back.</source>
+        <comment>engine message</comment>
+        <translation>留空则运行恢复使用其编号。</translation>
+    </message>
+    <message>
+        <source>An event of kind {body} has {line} bytes; the limit is {line_limit_bytes}.</source>
+        <comment>engine message</comment>
+        <translation>种类为 {body} 的事件有 {line} 字节；上限为 {line_limit_bytes}。</translation>
+    </message>
+    <message>
+        <source>An exported program has a name that ends in .pt2; received &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>导出的程序的名称以 .pt2 结尾；收到“{name}”。</translation>
+    </message>
+    <message>
+        <source>An expression is not told how long each sequence is.</source>
+        <comment>engine message</comment>
+        <translation>表达式得不到每个序列的长度。</translation>
+    </message>
+    <message>
+        <source>An image of {str} has {count} such windows ({sizes} × {sizes_2}), received a sequence of {steps} steps.</source>
+        <comment>engine message</comment>
+        <translation>{str} 的图像有 {count} 个这样的窗 ({sizes} × {sizes_2})，收到 {steps} 步的序列。</translation>
+    </message>
+    <message>
+        <source>An image size (data.image_size) makes those of images the same.</source>
+        <comment>engine message</comment>
+        <translation>设置图像大小 (data.image_size) 可使图像大小一致。</translation>
+    </message>
+    <message>
+        <source>An input layer cannot stand inside a block.</source>
+        <comment>engine message</comment>
+        <translation>输入层不能位于模块内部。</translation>
+    </message>
+    <message>
+        <source>An inverse normalisation inside cannot be fitted on the responses.</source>
+        <comment>engine message</comment>
+        <translation>内部的逆归一化不能在响应上拟合。</translation>
+    </message>
+    <message>
+        <source>An operator has</source>
+        <comment>engine message</comment>
+        <translation>有一个算子</translation>
+    </message>
+    <message>
+        <source>An operator of an ONNX file is not told how long each sequence is.</source>
+        <comment>engine message</comment>
+        <translation>ONNX 文件的算子得不到每个序列的长度。</translation>
+    </message>
+    <message>
+        <source>Another engine is already at work on the run in {path}, although its run.lock was deleted or replaced.</source>
+        <comment>engine message</comment>
+        <translation>另一个引擎已在处理 {path} 中的运行，尽管其 run.lock 已被删除或替换。</translation>
+    </message>
+    <message>
+        <source>Another engine is already at work on the run in {path}.</source>
+        <comment>engine message</comment>
+        <translation>另一个引擎已在处理 {path} 中的运行。</translation>
+    </message>
+    <message>
+        <source>Another process is already at work on the experiment in {path}.</source>
+        <comment>engine message</comment>
+        <translation>另一个进程已在处理 {path} 中的实验。</translation>
+    </message>
+    <message>
+        <source>Another program ended it, or the system did because memory was short</source>
+        <comment>engine message</comment>
+        <translation>另一个程序结束了它，或系统因内存不足而结束了它</translation>
+    </message>
+    <message>
+        <source>Another program is changing {file}.</source>
+        <comment>engine message</comment>
+        <translation>另一个程序正在更改 {file}。</translation>
+    </message>
+    <message>
+        <source>Append an inverse normalisation</source>
+        <comment>engine message</comment>
+        <translation>追加逆归一化</translation>
+    </message>
+    <message>
+        <source>Array &apos;{name}&apos; of {folder} lies in several files that do not fit together: {name_2} has {shape}, {dtype}, and {name_3} {shape_2}, {dtype_2}.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 的数组“{name}”位于互不相符的多个文件中：{name_2} 为 {shape}、{dtype}，{name_3} 为 {shape_2}、{dtype_2}。</translation>
+    </message>
+    <message>
+        <source>Array &apos;{name}&apos; of {path}</source>
+        <comment>engine message</comment>
+        <translation>{path} 的数组“{name}”</translation>
+    </message>
+    <message>
+        <source>Array &apos;{name}&apos; of {path} declares {declared}, more than the file of {size} can hold.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的数组“{name}”声明了 {declared}，超过大小为 {size} 的文件所能容纳。</translation>
+    </message>
+    <message>
+        <source>Array &apos;{name}&apos; of {path} has the shape {shape}: an axis of size 0.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的数组“{name}”的形状为 {shape}：某个轴的大小为 0。</translation>
+    </message>
+    <message>
+        <source>Array &apos;{name}&apos; of {path} has {shape} axes, {shape_2}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的数组“{name}”有 {shape} 个轴，{shape_2}。</translation>
+    </message>
+    <message>
+        <source>Array &apos;{name}&apos; of {path} holds the index {high}; indices are at most {most_indices}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的数组“{name}”含有索引 {high}；索引最大为 {most_indices}。</translation>
+    </message>
+    <message>
+        <source>Array &apos;{name}&apos; of {path} holds whole numbers, taken as indices, but the smallest is {low}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的数组“{name}”含有整数，被当作索引，但最小值为 {low}。</translation>
+    </message>
+    <message>
+        <source>Array &apos;{name}&apos; of {path} holds {dtype}, which is not read.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的数组“{name}”含有 {dtype}，不予读取。</translation>
+    </message>
+    <message>
+        <source>Array &apos;{name}&apos; of {path} holds {dtype}; an input holds numbers.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的数组“{name}”含有 {dtype}；输入应为数值。</translation>
+    </message>
+    <message>
+        <source>Array &apos;{name}&apos; of {path} is a single value.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的数组“{name}”是单个值。</translation>
+    </message>
+    <message>
+        <source>Array &apos;{name}&apos; of {path} is compressed in another way than numpy does it.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的数组“{name}”的压缩方式与 numpy 不同。</translation>
+    </message>
+    <message>
+        <source>Array &apos;{name}&apos; of {path} says how long each sequence in &apos;{name_2}&apos; is: expected 1 to {most} steps, received {steps} for sample {place}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的数组“{name}”说明“{name_2}”中每个序列的长度：应为 1 到 {most} 步，样本 {place} 收到 {steps}。</translation>
+    </message>
+    <message>
+        <source>Array &apos;{value}&apos;</source>
+        <comment>engine message</comment>
+        <translation>数组“{value}”</translation>
+    </message>
+    <message>
+        <source>Arrays in files of NumPy, safetensors, HDF5 or MATLAB, or those of MNIST or CIFAR; or a folder of such files</source>
+        <comment>engine message</comment>
+        <translation>NumPy、safetensors、HDF5 或 MATLAB 文件中的数组，或 MNIST、CIFAR 的数组；或此类文件的文件夹</translation>
+    </message>
+    <message>
+        <source>Ask who runs it, or name another partition.</source>
+        <comment>engine message</comment>
+        <translation>请询问管理员，或指定其他分区。</translation>
+    </message>
+    <message>
+        <source>At least two are needed.</source>
+        <comment>engine message</comment>
+        <translation>至少需要两个。</translation>
+    </message>
+    <message>
+        <source>At least two classes are needed.</source>
+        <comment>engine message</comment>
+        <translation>至少需要两个类别。</translation>
+    </message>
+    <message>
+        <source>Augmentation, dropout, or an end where the validation no longer improves help against it.</source>
+        <comment>engine message</comment>
+        <translation>数据增强、丢弃，或在验证不再改善时结束，都有助于避免。</translation>
+    </message>
+    <message>
+        <source>Axis {axis} has {size}, which cannot be divided by {parts}.</source>
+        <comment>engine message</comment>
+        <translation>轴 {axis} 为 {size}，不能被 {parts} 整除。</translation>
+    </message>
+    <message>
+        <source>Batch normalisation takes mean and variance over the mini-batch, which holds one sample.</source>
+        <comment>engine message</comment>
+        <translation>批量归一化在小批量上求均值和方差，而小批量只有一个样本。</translation>
+    </message>
+    <message>
+        <source>Batch normalisation, skip connections or ReLU in place of sigmoid and tanh let gradients through.</source>
+        <comment>engine message</comment>
+        <translation>批量归一化、跳跃连接，或用 ReLU 代替 sigmoid 和 tanh，可使梯度通过。</translation>
+    </message>
+    <message>
+        <source>Before the output &apos;{network}&apos; no fully connected layer or convolution decides the number of outputs.</source>
+        <comment>engine message</comment>
+        <translation>在输出“{network}”之前，没有全连接层或卷积层决定输出数。</translation>
+    </message>
+    <message>
+        <source>Begin another experiment.</source>
+        <comment>engine message</comment>
+        <translation>请开始另一个实验。</translation>
+    </message>
+    <message>
+        <source>Blocks overlap: at random, tokens of the test split are in blocks of the training split, too.</source>
+        <comment>engine message</comment>
+        <translation>块互相重叠：随机拆分时，测试部分的词元也会出现在训练部分的块中。</translation>
+    </message>
+    <message>
+        <source>Both need the same.</source>
+        <comment>engine message</comment>
+        <translation>两者须相同。</translation>
+    </message>
+    <message>
+        <source>Bring the file back, or choose the {noun} again.</source>
+        <comment>engine message</comment>
+        <translation>请恢复该文件，或重新选择{noun}。</translation>
+    </message>
+    <message>
+        <source>Bring the file back, or import the ONNX file again.</source>
+        <comment>engine message</comment>
+        <translation>请恢复该文件，或重新导入 ONNX 文件。</translation>
+    </message>
+    <message>
+        <source>Bring the old file back, or choose the weights again; --set weights.sha256= takes them as they are.</source>
+        <comment>engine message</comment>
+        <translation>请恢复旧文件，或重新选择权重；--set weights.sha256= 可按现状使用。</translation>
+    </message>
+    <message>
+        <source>Bring them back, choose other ones, or start without: --set weights.file=</source>
+        <comment>engine message</comment>
+        <translation>请将其恢复，选择其他权重，或不用权重开始：--set weights.file=</translation>
+    </message>
+    <message>
+        <source>Build the model before saving it.</source>
+        <comment>engine message</comment>
+        <translation>请在保存前构建模型。</translation>
+    </message>
+    <message>
+        <source>Build the same network as a Functional model (keras.Model(inputs, outputs)) and save that, or export it as ONNX: model.export(&apos;NAME.onnx&apos;, format=&apos;onnx&apos;).</source>
+        <comment>engine message</comment>
+        <translation>请将同一网络构建为 Functional 模型 (keras.Model(inputs, outputs)) 并保存，或将其导出为 ONNX：model.export(&apos;NAME.onnx&apos;, format=&apos;onnx&apos;)。</translation>
+    </message>
+    <message>
+        <source>CTC has to know where a sequence ends, which seen padding hides.</source>
+        <comment>engine message</comment>
+        <translation>CTC 须知道序列在何处结束，而可见的填充会掩盖这一点。</translation>
+    </message>
+    <message>
+        <source>Cannot allocate memory</source>
+        <comment>engine message</comment>
+        <translation>无法分配内存</translation>
+    </message>
+    <message>
+        <source>Cells that hold the separator stand in double quotes.</source>
+        <comment>engine message</comment>
+        <translation>含有分隔符的单元格应放在双引号中。</translation>
+    </message>
+    <message>
+        <source>Change the size of the input layer for others.</source>
+        <comment>engine message</comment>
+        <translation>要用其他大小，请更改输入层的大小。</translation>
+    </message>
+    <message>
+        <source>Change to another one (cd) and run the command again.</source>
+        <comment>engine message</comment>
+        <translation>请切换到其他文件夹 (cd) 并重新运行命令。</translation>
+    </message>
+    <message>
+        <source>Change what is named, or export without the training script.</source>
+        <comment>engine message</comment>
+        <translation>请更改所列的内容，或不带训练脚本导出。</translation>
+    </message>
+    <message>
+        <source>Check that the disk or network drive it lies on answers, and resume the run.</source>
+        <comment>engine message</comment>
+        <translation>请检查其所在的磁盘或网络驱动器是否响应，然后继续运行。</translation>
+    </message>
+    <message>
+        <source>Check the address (host:port of the head), its firewall, and that Ray runs there: ray status.</source>
+        <comment>engine message</comment>
+        <translation>请检查地址（头节点的 host:port）、其防火墙，以及 Ray 是否在那里运行：ray status。</translation>
+    </message>
+    <message>
+        <source>Check the network, then resume the run (netwright-engine resume RUN): it goes on where it stopped.</source>
+        <comment>engine message</comment>
+        <translation>请检查网络，然后继续运行 (netwright-engine resume RUN)：它会从停止处继续。</translation>
+    </message>
+    <message>
+        <source>Check the path, or map its folder: path_map of the profile.</source>
+        <comment>engine message</comment>
+        <translation>请检查路径，或映射其文件夹：配置文件的 path_map。</translation>
+    </message>
+    <message>
+        <source>Check the place of the data (data.path).</source>
+        <comment>engine message</comment>
+        <translation>请检查数据的位置 (data.path)。</translation>
+    </message>
+    <message>
+        <source>Choose 1 to {folds_2}.</source>
+        <comment>engine message</comment>
+        <translation>请选择 1 到 {folds_2}。</translation>
+    </message>
+    <message>
+        <source>Choose a Python file (*.py).</source>
+        <comment>engine message</comment>
+        <translation>请选择 Python 文件 (*.py)。</translation>
+    </message>
+    <message>
+        <source>Choose a Python file.</source>
+        <comment>engine message</comment>
+        <translation>请选择 Python 文件。</translation>
+    </message>
+    <message>
+        <source>Choose a data source before training.</source>
+        <comment>engine message</comment>
+        <translation>请在训练前选择数据源。</translation>
+    </message>
+    <message>
+        <source>Choose a data source first.</source>
+        <comment>engine message</comment>
+        <translation>请先选择数据源。</translation>
+    </message>
+    <message>
+        <source>Choose a data source on the Data tab, or try the built-in digits with --set data.source=digits.</source>
+        <comment>engine message</comment>
+        <translation>请在“数据”选项卡上选择数据源，或用 --set data.source=digits 试用内置的手写数字。</translation>
+    </message>
+    <message>
+        <source>Choose a data source on the Data tab.</source>
+        <comment>engine message</comment>
+        <translation>请在“数据”选项卡上选择数据源。</translation>
+    </message>
+    <message>
+        <source>Choose a data source.</source>
+        <comment>engine message</comment>
+        <translation>请选择数据源。</translation>
+    </message>
+    <message>
+        <source>Choose a height and a width whose product is the number of steps.</source>
+        <comment>engine message</comment>
+        <translation>请选择乘积等于步数的高度和宽度。</translation>
+    </message>
+    <message>
+        <source>Choose a larger share or fewer lags{way_out}.</source>
+        <comment>engine message</comment>
+        <translation>请选择更大的比例或更少的滞后{way_out}。</translation>
+    </message>
+    <message>
+        <source>Choose a layer before it.</source>
+        <comment>engine message</comment>
+        <translation>请选择它之前的层。</translation>
+    </message>
+    <message>
+        <source>Choose a profile of Ray, or train the trials on this machine.</source>
+        <comment>engine message</comment>
+        <translation>请选择 Ray 的配置文件，或在本机上训练试验。</translation>
+    </message>
+    <message>
+        <source>Choose a project file (*{suffix}).</source>
+        <comment>engine message</comment>
+        <translation>请选择工程文件 (*{suffix})。</translation>
+    </message>
+    <message>
+        <source>Choose a run on the same data, or give the project the data options of the teacher.</source>
+        <comment>engine message</comment>
+        <translation>请选择使用相同数据的运行，或将教师的数据选项用于该工程。</translation>
+    </message>
+    <message>
+        <source>Choose a run that has trained for a while.</source>
+        <comment>engine message</comment>
+        <translation>请选择已训练一段时间的运行。</translation>
+    </message>
+    <message>
+        <source>Choose a shorter duration, a longer hop, or fewer bands.</source>
+        <comment>engine message</comment>
+        <translation>请选择更短的时长、更长的步进，或更少的频带。</translation>
+    </message>
+    <message>
+        <source>Choose a shorter window (data.window_ms), or a longer duration.</source>
+        <comment>engine message</comment>
+        <translation>请选择更短的窗 (data.window_ms)，或更长的时长。</translation>
+    </message>
+    <message>
+        <source>Choose a smaller --batch.</source>
+        <comment>engine message</comment>
+        <translation>请选择更小的 --batch。</translation>
+    </message>
+    <message>
+        <source>Choose a source, as with --set data.source=digits.</source>
+        <comment>engine message</comment>
+        <translation>请选择数据源，例如用 --set data.source=digits。</translation>
+    </message>
+    <message>
+        <source>Choose another column.</source>
+        <comment>engine message</comment>
+        <translation>请选择其他列。</translation>
+    </message>
+    <message>
+        <source>Choose another execution environment, or install Netwright with all its parts.</source>
+        <comment>engine message</comment>
+        <translation>请选择其他执行环境，或安装包含所有组件的 Netwright。</translation>
+    </message>
+    <message>
+        <source>Choose another layout.</source>
+        <comment>engine message</comment>
+        <translation>请选择其他布局。</translation>
+    </message>
+    <message>
+        <source>Choose another name, or change that one: netwright-engine cluster edit.</source>
+        <comment>engine message</comment>
+        <translation>请选择其他名称，或更改该配置文件：netwright-engine cluster edit。</translation>
+    </message>
+    <message>
+        <source>Choose another name, or replace it with --force.</source>
+        <comment>engine message</comment>
+        <translation>请选择其他名称，或用 --force 替换它。</translation>
+    </message>
+    <message>
+        <source>Choose another one.</source>
+        <comment>engine message</comment>
+        <translation>请另选一个。</translation>
+    </message>
+    <message>
+        <source>Choose another response, or predict numbers.</source>
+        <comment>engine message</comment>
+        <translation>请选择其他响应，或预测数值。</translation>
+    </message>
+    <message>
+        <source>Choose another schedule.</source>
+        <comment>engine message</comment>
+        <translation>请另选调度。</translation>
+    </message>
+    <message>
+        <source>Choose another solver, such as lbfgs, or make the network smaller.</source>
+        <comment>engine message</comment>
+        <translation>请另选求解器（例如 lbfgs），或缩小网络。</translation>
+    </message>
+    <message>
+        <source>Choose another solver.</source>
+        <comment>engine message</comment>
+        <translation>请另选求解器。</translation>
+    </message>
+    <message>
+        <source>Choose another split (data.split), or name them so.</source>
+        <comment>engine message</comment>
+        <translation>请选择其他拆分方式 (data.split)，或如此命名。</translation>
+    </message>
+    <message>
+        <source>Choose another split than folders.</source>
+        <comment>engine message</comment>
+        <translation>请选择文件夹以外的拆分方式。</translation>
+    </message>
+    <message>
+        <source>Choose another split, or add samples.</source>
+        <comment>engine message</comment>
+        <translation>请选择其他拆分方式，或添加样本。</translation>
+    </message>
+    <message>
+        <source>Choose another split.</source>
+        <comment>engine message</comment>
+        <translation>请选择其他拆分方式。</translation>
+    </message>
+    <message>
+        <source>Choose another.</source>
+        <comment>engine message</comment>
+        <translation>请另选一个。</translation>
+    </message>
+    <message>
+        <source>Choose augmentation in the training options.</source>
+        <comment>engine message</comment>
+        <translation>请在训练选项中选择增强。</translation>
+    </message>
+    <message>
+        <source>Choose auto or memory, or change that.</source>
+        <comment>engine message</comment>
+        <translation>请选择 auto 或 memory，或更改该项。</translation>
+    </message>
+    <message>
+        <source>Choose auto, or off.</source>
+        <comment>engine message</comment>
+        <translation>请选择 auto 或 off。</translation>
+    </message>
+    <message>
+        <source>Choose best.</source>
+        <comment>engine message</comment>
+        <translation>请选择 best。</translation>
+    </message>
+    <message>
+        <source>Choose data, or export without the training script.</source>
+        <comment>engine message</comment>
+        <translation>请选择数据，或不带训练脚本导出。</translation>
+    </message>
+    <message>
+        <source>Choose fewer bands, or a longer window.</source>
+        <comment>engine message</comment>
+        <translation>请选择更少的频带，或更长的窗。</translation>
+    </message>
+    <message>
+        <source>Choose fewer folds (data.folds).</source>
+        <comment>engine message</comment>
+        <translation>请减少折数 (data.folds)。</translation>
+    </message>
+    <message>
+        <source>Choose fewer lags or a shorter horizon.</source>
+        <comment>engine message</comment>
+        <translation>请选择更少的滞后或更短的预测范围。</translation>
+    </message>
+    <message>
+        <source>Choose fewer lags, a shorter horizon, or smaller splits for validation and test.</source>
+        <comment>engine message</comment>
+        <translation>请选择更少的滞后、更短的预测范围，或更小的验证和测试部分。</translation>
+    </message>
+    <message>
+        <source>Choose folders, or another split.</source>
+        <comment>engine message</comment>
+        <translation>请选择文件夹，或其他拆分方式。</translation>
+    </message>
+    <message>
+        <source>Choose int8-dynamic, which needs none.</source>
+        <comment>engine message</comment>
+        <translation>请选择不需要它的 int8-dynamic。</translation>
+    </message>
+    <message>
+        <source>Choose its encoding (data.text_encoding), or save it with UTF-8.</source>
+        <comment>engine message</comment>
+        <translation>请选择其编码 (data.text_encoding)，或用 UTF-8 保存。</translation>
+    </message>
+    <message>
+        <source>Choose last.</source>
+        <comment>engine message</comment>
+        <translation>请选择 last。</translation>
+    </message>
+    <message>
+        <source>Choose multi-gpu or one device.</source>
+        <comment>engine message</comment>
+        <translation>请选择 multi-gpu 或一个设备。</translation>
+    </message>
+    <message>
+        <source>Choose none, or another solver.</source>
+        <comment>engine message</comment>
+        <translation>请选择 none，或另选求解器。</translation>
+    </message>
+    <message>
+        <source>Choose one (data.label_column).</source>
+        <comment>engine message</comment>
+        <translation>请选择一个 (data.label_column)。</translation>
+    </message>
+    <message>
+        <source>Choose one of them, or auto.</source>
+        <comment>engine message</comment>
+        <translation>请选择其中之一，或 auto。</translation>
+    </message>
+    <message>
+        <source>Choose one of them.</source>
+        <comment>engine message</comment>
+        <translation>请选择其一。</translation>
+    </message>
+    <message>
+        <source>Choose one of these, such as {names}.</source>
+        <comment>engine message</comment>
+        <translation>请选择其中之一，例如 {names}。</translation>
+    </message>
+    <message>
+        <source>Choose one of {axes}.</source>
+        <comment>engine message</comment>
+        <translation>请选择 {axes} 之一。</translation>
+    </message>
+    <message>
+        <source>Choose one of {methods}.</source>
+        <comment>engine message</comment>
+        <translation>请选择 {methods} 之一。</translation>
+    </message>
+    <message>
+        <source>Choose one of {names}.</source>
+        <comment>engine message</comment>
+        <translation>请选择 {names} 之一。</translation>
+    </message>
+    <message>
+        <source>Choose one of: {can}.</source>
+        <comment>engine message</comment>
+        <translation>请选择以下之一：{can}。</translation>
+    </message>
+    <message>
+        <source>Choose one of: {has}.</source>
+        <comment>engine message</comment>
+        <translation>请选择以下之一：{has}。</translation>
+    </message>
+    <message>
+        <source>Choose one per step.</source>
+        <comment>engine message</comment>
+        <translation>请选择每个时间步一个。</translation>
+    </message>
+    <message>
+        <source>Choose one, or auto.</source>
+        <comment>engine message</comment>
+        <translation>请选择其一，或 auto。</translation>
+    </message>
+    <message>
+        <source>Choose one, or remove it.</source>
+        <comment>engine message</comment>
+        <translation>请选择一个文件，或将其移除。</translation>
+    </message>
+    <message>
+        <source>Choose one.</source>
+        <comment>engine message</comment>
+        <translation>请选择其一。</translation>
+    </message>
+    <message>
+        <source>Choose other weights, or name keys in weights.map; `netwright-engine weights` lists both.</source>
+        <comment>engine message</comment>
+        <translation>请选择其他权重，或在 weights.map 中指定键；`netwright-engine weights` 会列出两者。</translation>
+    </message>
+    <message>
+        <source>Choose random, or fewer values.</source>
+        <comment>engine message</comment>
+        <translation>请选择 random，或减少值的个数。</translation>
+    </message>
+    <message>
+        <source>Choose shorter blocks (data.block_length), or use more text.</source>
+        <comment>engine message</comment>
+        <translation>请选择更短的块 (data.block_length)，或使用更多文本。</translation>
+    </message>
+    <message>
+        <source>Choose shorter blocks (data.block_length).</source>
+        <comment>engine message</comment>
+        <translation>请选择更短的块 (data.block_length)。</translation>
+    </message>
+    <message>
+        <source>Choose smaller shares or a smaller gap (data.split_gap).</source>
+        <comment>engine message</comment>
+        <translation>请选择更小的比例或更小的间隔 (data.split_gap)。</translation>
+    </message>
+    <message>
+        <source>Choose the Python file that holds the code.</source>
+        <comment>engine message</comment>
+        <translation>请选择含有代码的 Python 文件。</translation>
+    </message>
+    <message>
+        <source>Choose the data anew (data.path).</source>
+        <comment>engine message</comment>
+        <translation>请重新选择数据 (data.path)。</translation>
+    </message>
+    <message>
+        <source>Choose the data anew.</source>
+        <comment>engine message</comment>
+        <translation>请重新选择数据。</translation>
+    </message>
+    <message>
+        <source>Choose the encoding of the texts (data.text_encoding), such as windows-1252, or store them as UTF-8.</source>
+        <comment>engine message</comment>
+        <translation>请选择文本的编码 (data.text_encoding)，例如 windows-1252，或将其存为 UTF-8。</translation>
+    </message>
+    <message>
+        <source>Choose the folder of a run, best or last in it, or a file.</source>
+        <comment>engine message</comment>
+        <translation>请选择运行的文件夹、其中的 best 或 last，或一个文件。</translation>
+    </message>
+    <message>
+        <source>Choose the format pytorch.</source>
+        <comment>engine message</comment>
+        <translation>请选择格式 pytorch。</translation>
+    </message>
+    <message>
+        <source>Choose the next token (data.text_goal).</source>
+        <comment>engine message</comment>
+        <translation>请选择下一个词元 (data.text_goal)。</translation>
+    </message>
+    <message>
+        <source>Choose the shards anew.</source>
+        <comment>engine message</comment>
+        <translation>请重新选择分片。</translation>
+    </message>
+    <message>
+        <source>Choose those of one kind, such as *{tar_2}.</source>
+        <comment>engine message</comment>
+        <translation>请选择其中一种，例如 *{tar_2}。</translation>
+    </message>
+    <message>
+        <source>Choose {reductions}.</source>
+        <comment>engine message</comment>
+        <translation>请选择 {reductions}。</translation>
+    </message>
+    <message>
+        <source>Choose {splits}.</source>
+        <comment>engine message</comment>
+        <translation>请选择 {splits}。</translation>
+    </message>
+    <message>
+        <source>Chosen because {reason}.</source>
+        <comment>engine message</comment>
+        <translation>选择它是因为{reason}。</translation>
+    </message>
+    <message>
+        <source>Classes and columns are not taken over: {error}</source>
+        <comment>engine message</comment>
+        <translation>未采用类别和列：{error}</translation>
+    </message>
+    <message>
+        <source>Clear all but one.</source>
+        <comment>engine message</comment>
+        <translation>请只保留一个，清除其余。</translation>
+    </message>
+    <message>
+        <source>Close other programs, or raise the limit (`ulimit -v`).</source>
+        <comment>engine message</comment>
+        <translation>请关闭其他程序，或提高限制 (`ulimit -v`)。</translation>
+    </message>
+    <message>
+        <source>Close other programs, or use fewer workers.</source>
+        <comment>engine message</comment>
+        <translation>请关闭其他程序，或使用更少的工作单元。</translation>
+    </message>
+    <message>
+        <source>Close programs.</source>
+        <comment>engine message</comment>
+        <translation>请关闭一些程序。</translation>
+    </message>
+    <message>
+        <source>Cluster profiles have no place: {error}</source>
+        <comment>engine message</comment>
+        <translation>集群配置文件没有存放位置：{error}</translation>
+    </message>
+    <message>
+        <source>Code of your own is told how long each sequence is only where &apos;{where}&apos; has a parameter lengths=None; it gets the number of real steps of each sample, int64.</source>
+        <comment>engine message</comment>
+        <translation>仅当“{where}”带有参数 lengths=None 时，您的代码才会得到每个序列的长度；该参数为每个样本的实际步数，int64。</translation>
+    </message>
+    <message>
+        <source>Code that runs has all your rights: it can read, change and delete your files, and reach the network.</source>
+        <comment>engine message</comment>
+        <translation>运行的代码拥有您的全部权限：可以读取、更改和删除您的文件，并访问网络。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{both}&apos; holds numbers in some files of {place} and texts in others.</source>
+        <comment>engine message</comment>
+        <translation>列“{both}”在 {place} 的一些文件中为数值，在另一些中为文本。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{names}&apos; has {most} of them: leave that column out.</source>
+        <comment>engine message</comment>
+        <translation>列“{names}”的缺失值最多（{most}）：请排除该列。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; has {categories} different texts: the {categories_2} most frequent are encoded, and all its inputs are 0 in {rows} with another one (data.category_encoding=indices takes all).</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”有 {categories} 种不同的文本：编码最常见的 {categories_2} 种，含有其他文本的 {rows} 的所有输入均为 0（data.category_encoding=indices 可取全部）。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; holds dates such as {form}: encoded as {parts} (data.dates).</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”含有 {form} 形式的日期：编码为 {parts} (data.dates)。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; holds texts: an input of its own, with the indices 1 to {count} ({examples}) and 0 for any other.</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”含有文本：自成一个输入，索引为 1 到 {count} ({examples})，其他文本为 0。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; holds texts: encoded as {count} inputs of 0 or 1 ({examples}).</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”含有文本：编码为 {count} 个 0 或 1 的输入 ({examples})。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; holds {text}; expected a date such as {form}, as in the training rows.</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”含有 {text}；应为与训练行相同的 {form} 形式的日期。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; is left out: it holds texts, such as {example}, and steps are numbers.</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”被排除：它含有文本，例如 {example}，而时间步应为数值。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; is to be predicted and known in advance (data.known_columns).</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”既要预测又预先已知 (data.known_columns)。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; of {path}</source>
+        <comment>engine message</comment>
+        <translation>{path} 的列“{name}”</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; of {path} divides the data; one column is left.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的列“{name}”用于拆分数据；只剩一列。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; of {path} holds numbers that are written in several ways, such as {first} and {other}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的列“{name}”含有多种写法的数，例如 {first} 和 {other}。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; of {path} holds {type}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的列“{name}”含有 {type}。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; of {path}, line {row}: expected a finite number, {received}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的列“{name}”，第 {row} 行：应为有限的数，{received}。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; of {path}, line {row}: expected a number, received {cells}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的列“{name}”，第 {row} 行：应为数值，收到 {cells}。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; of {path}, line {row}: expected a thousands separator as in {grouped}, received {unlike}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的列“{name}”，第 {row} 行：应为 {grouped} 中那样的千位分隔符，收到 {unlike}。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; of {path}, {row}: expected {expected}, {received}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的列“{name}”，{row}：应为{expected}，{received}。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; of {path}, {row}: the response is missing.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的列“{name}”，{row}：缺少响应。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; of {path}, {row}: the value is missing{group_of}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的列“{name}”，{row}：缺少值{group_of}。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos;, {place}</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”，{place}</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos;: no training row has {others}.</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”：没有训练行含有 {others}。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos;: {filled} missing value(s) filled with the last one before (data.missing_cells).</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”：{filled} 个缺失值用之前最近的值填充 (data.missing_cells)。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos;: {gaps} missing value(s) taken as {value}, {of} (data.missing_values).</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”：{gaps} 个缺失值取为 {value}，{of} (data.missing_values)。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos;: {words}, as in {example}.</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”：{words}，例如 {example}。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{option}&apos; of {path} holds numbers, or is the response.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的列“{option}”含有数值，或是响应。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{response}&apos; is the response and is left out, too.</source>
+        <comment>engine message</comment>
+        <translation>列“{response}”是响应，同时又被排除。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{strange}&apos; of {path} holds no truth values.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的列“{strange}”不含真值。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{time}&apos; of {path}, {row}</source>
+        <comment>engine message</comment>
+        <translation>{path} 的列“{time}”，{row}</translation>
+    </message>
+    <message>
+        <source>Column {index} of {path} has the name {name}, which is not printable.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的第 {index} 列名为 {name}，含有不可打印的字符。</translation>
+    </message>
+    <message>
+        <source>Columns that are not read: {rest} (data.response names those to predict).</source>
+        <comment>engine message</comment>
+        <translation>未读取的列：{rest}（data.response 指定要预测的列）。</translation>
+    </message>
+    <message>
+        <source>Commas are taken as decimal marks, as in 3,14; data.decimal_mark sets another.</source>
+        <comment>engine message</comment>
+        <translation>逗号被当作小数符号，例如 3,14；data.decimal_mark 可设置其他符号。</translation>
+    </message>
+    <message>
+        <source>Compare some predictions yourself.</source>
+        <comment>engine message</comment>
+        <translation>请自行比较一些预测值。</translation>
+    </message>
+    <message>
+        <source>Completion needs the package shtab: pip install shtab.</source>
+        <comment>engine message</comment>
+        <translation>补全需要包 shtab：pip install shtab。</translation>
+    </message>
+    <message>
+        <source>Compute it from what network(*inputs) gives.</source>
+        <comment>engine message</comment>
+        <translation>请由 network(*inputs) 给出的结果计算它。</translation>
+    </message>
+    <message>
+        <source>Connect a layer to it.</source>
+        <comment>engine message</comment>
+        <translation>请将一个层连接到它。</translation>
+    </message>
+    <message>
+        <source>Connect it to a layer or a block output, or delete it.</source>
+        <comment>engine message</comment>
+        <translation>请将其连接到某个层或模块输出，或将其删除。</translation>
+    </message>
+    <message>
+        <source>Connection refused</source>
+        <comment>engine message</comment>
+        <translation>连接被拒绝</translation>
+    </message>
+    <message>
+        <source>Connection reset by peer</source>
+        <comment>engine message</comment>
+        <translation>连接被对方重置</translation>
+    </message>
+    <message>
+        <source>Connection timed out</source>
+        <comment>engine message</comment>
+        <translation>连接超时</translation>
+    </message>
+    <message>
+        <source>Convert it before saving, as in tensor.to(torch.float32).</source>
+        <comment>engine message</comment>
+        <translation>请在保存前转换，例如 tensor.to(torch.float32)。</translation>
+    </message>
+    <message>
+        <source>Convert it with onnx.version_converter, or export it with a newer program.</source>
+        <comment>engine message</comment>
+        <translation>请用 onnx.version_converter 转换，或用较新的程序导出。</translation>
+    </message>
+    <message>
+        <source>Copy it again from where it came.</source>
+        <comment>engine message</comment>
+        <translation>请从原处重新复制。</translation>
+    </message>
+    <message>
+        <source>Copy or download it again, and start a new run.</source>
+        <comment>engine message</comment>
+        <translation>请重新复制或下载，并开始新的运行。</translation>
+    </message>
+    <message>
+        <source>Copy or download it again, or leave it out.</source>
+        <comment>engine message</comment>
+        <translation>请重新复制或下载，或将其排除。</translation>
+    </message>
+    <message>
+        <source>Copy that file into the same folder.</source>
+        <comment>engine message</comment>
+        <translation>请将该文件复制到同一文件夹。</translation>
+    </message>
+    <message>
+        <source>Copy the data into one file with h5repack.</source>
+        <comment>engine message</comment>
+        <translation>请用 h5repack 将数据复制到一个文件中。</translation>
+    </message>
+    <message>
+        <source>Copy the data into one file: h5repack, or h5py&apos;s copy(..., expand_external=True).</source>
+        <comment>engine message</comment>
+        <translation>请将数据复制到一个文件中：h5repack，或 h5py 的 copy(..., expand_external=True)。</translation>
+    </message>
+    <message>
+        <source>Correct it, or leave the sample out.</source>
+        <comment>engine message</comment>
+        <translation>请改正，或排除该样本。</translation>
+    </message>
+    <message>
+        <source>Correct the Python of the profile, or install it there with Netwright and torch.</source>
+        <comment>engine message</comment>
+        <translation>请改正配置文件的 Python，或在那里将其与 Netwright 和 torch 一起安装。</translation>
+    </message>
+    <message>
+        <source>Correct the address of the profile, or name the interface.</source>
+        <comment>engine message</comment>
+        <translation>请改正配置文件的地址，或指定接口。</translation>
+    </message>
+    <message>
+        <source>Correct the cell, or leave the column out (data.left_out).</source>
+        <comment>engine message</comment>
+        <translation>请改正该单元格，或排除该列 (data.left_out)。</translation>
+    </message>
+    <message>
+        <source>Correct the cell, or use another unit.</source>
+        <comment>engine message</comment>
+        <translation>请改正该单元格，或使用其他单位。</translation>
+    </message>
+    <message>
+        <source>Correct the line.</source>
+        <comment>engine message</comment>
+        <translation>请改正该行。</translation>
+    </message>
+    <message>
+        <source>Correct the list.</source>
+        <comment>engine message</comment>
+        <translation>请改正该列表。</translation>
+    </message>
+    <message>
+        <source>Correct the value, or leave the row out.</source>
+        <comment>engine message</comment>
+        <translation>请改正该值，或排除该行。</translation>
+    </message>
+    <message>
+        <source>Count them: train-{{0000..0146}}.tar.</source>
+        <comment>engine message</comment>
+        <translation>请写明编号：train-{{0000..0146}}.tar。</translation>
+    </message>
+    <message>
+        <source>Crop less.</source>
+        <comment>engine message</comment>
+        <translation>请减少裁剪。</translation>
+    </message>
+    <message>
+        <source>Cut one of them: data flows one way.</source>
+        <comment>engine message</comment>
+        <translation>请断开其中一条：数据只朝一个方向流动。</translation>
+    </message>
+    <message>
+        <source>Data behind {protocol}:// needs {library}, which is not installed.</source>
+        <comment>engine message</comment>
+        <translation>{protocol}:// 上的数据需要 {library}，而它未安装。</translation>
+    </message>
+    <message>
+        <source>Define {name_2}({arguments}), or name another.</source>
+        <comment>engine message</comment>
+        <translation>请定义 {name_2}({arguments})，或指定另一个。</translation>
+    </message>
+    <message>
+        <source>Delete it, or use an input layer.</source>
+        <comment>engine message</comment>
+        <translation>请删除它，或使用输入层。</translation>
+    </message>
+    <message>
+        <source>Delete one first.</source>
+        <comment>engine message</comment>
+        <translation>请先删除一个。</translation>
+    </message>
+    <message>
+        <source>Delete the folder yourself if it shall go.</source>
+        <comment>engine message</comment>
+        <translation>如果确实不需要，请自行删除该文件夹。</translation>
+    </message>
+    <message>
+        <source>Delete the job once it has.</source>
+        <comment>engine message</comment>
+        <translation>请在其停止后删除该作业。</translation>
+    </message>
+    <message>
+        <source>Device or resource busy</source>
+        <comment>engine message</comment>
+        <translation>设备或资源忙</translation>
+    </message>
+    <message>
+        <source>Did you mean &apos;{closest}&apos;?</source>
+        <comment>engine message</comment>
+        <translation>您是指“{closest}”吗？</translation>
+    </message>
+    <message>
+        <source>Did you mean &apos;{option}&apos;?</source>
+        <comment>engine message</comment>
+        <translation>您是指“{option}”吗？</translation>
+    </message>
+    <message>
+        <source>Differences below that between two networks say nothing (95 % interval).</source>
+        <comment>engine message</comment>
+        <translation>两个网络之间小于该值的差异不说明任何问题（95 % 区间）。</translation>
+    </message>
+    <message>
+        <source>Directory not empty</source>
+        <comment>engine message</comment>
+        <translation>文件夹不为空</translation>
+    </message>
+    <message>
+        <source>Discard it, or change the mini-batch size.</source>
+        <comment>engine message</comment>
+        <translation>请丢弃它，或更改小批量大小。</translation>
+    </message>
+    <message>
+        <source>Discard the last batch</source>
+        <comment>engine message</comment>
+        <translation>丢弃最后一个批量</translation>
+    </message>
+    <message>
+        <source>Disk quota exceeded</source>
+        <comment>engine message</comment>
+        <translation>超出磁盘配额</translation>
+    </message>
+    <message>
+        <source>Divide them in order (data.split).</source>
+        <comment>engine message</comment>
+        <translation>请按顺序拆分 (data.split)。</translation>
+    </message>
+    <message>
+        <source>Download it again</source>
+        <comment>engine message</comment>
+        <translation>请重新下载</translation>
+    </message>
+    <message>
+        <source>Download it again.</source>
+        <comment>engine message</comment>
+        <translation>请重新下载。</translation>
+    </message>
+    <message>
+        <source>Download the binary version (cifar-10-binary.tar.gz or cifar-100-binary.tar.gz) and unpack it.</source>
+        <comment>engine message</comment>
+        <translation>请下载二进制版本（cifar-10-binary.tar.gz 或 cifar-100-binary.tar.gz）并解压。</translation>
+    </message>
+    <message>
+        <source>Draw it as SVG, which has no pixels, or with a smaller --scale.</source>
+        <comment>engine message</comment>
+        <translation>请绘制为没有像素的 SVG，或使用更小的 --scale。</translation>
+    </message>
+    <message>
+        <source>Drop rows</source>
+        <comment>engine message</comment>
+        <translation>删除行</translation>
+    </message>
+    <message>
+        <source>Duplicates count twice.</source>
+        <comment>engine message</comment>
+        <translation>重复的样本会计算两次。</translation>
+    </message>
+    <message>
+        <source>Each mean would be taken over one number only, and the result would be zero.</source>
+        <comment>engine message</comment>
+        <translation>每个均值只会对一个数求取，结果将为零。</translation>
+    </message>
+    <message>
+        <source>Each of its frequencies depends on the length of the whole sequence.</source>
+        <comment>engine message</comment>
+        <translation>其每个频率都取决于整个序列的长度。</translation>
+    </message>
+    <message>
+        <source>Each row of {path} has a missing value.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的每一行都有缺失值。</translation>
+    </message>
+    <message>
+        <source>Each row of {path} lacks {subject}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的每一行都缺少{subject}。</translation>
+    </message>
+    <message>
+        <source>Each sound becomes {values} values; at most {most_values} are taken.</source>
+        <comment>engine message</comment>
+        <translation>每个声音变为 {values} 个值；最多接收 {most_values} 个。</translation>
+    </message>
+    <message>
+        <source>Each step should be a window of {str} places: expected a multiple of {places} channels, received {channels}.</source>
+        <comment>engine message</comment>
+        <translation>每个时间步应为 {str} 个位置的窗：通道数应为 {places} 的倍数，收到 {channels}。</translation>
+    </message>
+    <message>
+        <source>End after 10 validations without progress</source>
+        <comment>engine message</comment>
+        <translation>在 10 次验证没有进展后结束</translation>
+    </message>
+    <message>
+        <source>Entry {id} does not wait.</source>
+        <comment>engine message</comment>
+        <translation>项 {id} 不在等待。</translation>
+    </message>
+    <message>
+        <source>Entry {id} does not wait: it is {state}.</source>
+        <comment>engine message</comment>
+        <translation>项 {id} 不在等待：它处于{state}状态。</translation>
+    </message>
+    <message>
+        <source>Every layer with weights is frozen, so nothing can learn.</source>
+        <comment>engine message</comment>
+        <translation>所有带权重的层都已冻结，因此无法学习。</translation>
+    </message>
+    <message>
+        <source>Every size must be known before the network runs, received {x}.</source>
+        <comment>engine message</comment>
+        <translation>网络运行前须知道每个大小，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Every size must be known to flatten the input, received {x}.</source>
+        <comment>engine message</comment>
+        <translation>扁平化输入需要知道每个大小，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected 1 to {most_members} per shard.</source>
+        <comment>engine message</comment>
+        <translation>每个分片应为 1 到 {most_members}。</translation>
+    </message>
+    <message>
+        <source>Expected CLASS=PROBABILITY between 0 and 1, such as cat=0.31; received {text}.</source>
+        <comment>engine message</comment>
+        <translation>应为 CLASS=PROBABILITY，概率在 0 和 1 之间，例如 cat=0.31；收到 {text}。</translation>
+    </message>
+    <message>
+        <source>Expected N C (features), N T C (sequence), N C H W (image) or N C D H W (volume).</source>
+        <comment>engine message</comment>
+        <translation>应为 N C（特征）、N T C（序列）、N C H W（图像）或 N C D H W（体数据）。</translation>
+    </message>
+    <message>
+        <source>Expected N x C, T x C x N, H x W x C x N or volumes.</source>
+        <comment>engine message</comment>
+        <translation>应为 N x C、T x C x N、H x W x C x N 或体数据。</translation>
+    </message>
+    <message>
+        <source>Expected T x C.</source>
+        <comment>engine message</comment>
+        <translation>应为 T x C。</translation>
+    </message>
+    <message>
+        <source>Expected a .npz file, as numpy.savez(path, x=..., y=...) writes it, a folder of .npy files, a safetensors, HDF5 or MATLAB file, or the files of MNIST or CIFAR.</source>
+        <comment>engine message</comment>
+        <translation>应为 numpy.savez(path, x=..., y=...) 写入的 .npz 文件、.npy 文件的文件夹、safetensors、HDF5 或 MATLAB 文件，或 MNIST 或 CIFAR 的文件。</translation>
+    </message>
+    <message>
+        <source>Expected a CSV table: text with a header line and the same number of cells in each line.</source>
+        <comment>engine message</comment>
+        <translation>应为 CSV 表：带表头行、每行单元格数相同的文本。</translation>
+    </message>
+    <message>
+        <source>Expected a Parquet file with rows.</source>
+        <comment>engine message</comment>
+        <translation>应为有行的 Parquet 文件。</translation>
+    </message>
+    <message>
+        <source>Expected a class with __len__ and __getitem__, or a function that returns such a data set, or arrays.</source>
+        <comment>engine message</comment>
+        <translation>应为带 __len__ 和 __getitem__ 的类，或返回此类数据集或数组的函数。</translation>
+    </message>
+    <message>
+        <source>Expected a column of texts beside it.</source>
+        <comment>engine message</comment>
+        <translation>其旁边应有一个文本列。</translation>
+    </message>
+    <message>
+        <source>Expected a dict of values by path, such as {{&apos;training.momentum&apos;: 0.9}}, or None.</source>
+        <comment>engine message</comment>
+        <translation>应为按路径给出值的 dict，例如 {{&apos;training.momentum&apos;: 0.9}}，或 None。</translation>
+    </message>
+    <message>
+        <source>Expected a few.</source>
+        <comment>engine message</comment>
+        <translation>应为少数几个。</translation>
+    </message>
+    <message>
+        <source>Expected a file as numpy.savez(path, x=..., y=...) writes it, or of another format of arrays.</source>
+        <comment>engine message</comment>
+        <translation>应为 numpy.savez(path, x=..., y=...) 写入的文件，或其他数组格式的文件。</translation>
+    </message>
+    <message>
+        <source>Expected a finite number, a text, or a list of them.</source>
+        <comment>engine message</comment>
+        <translation>应为有限的数、文本或由它们组成的列表。</translation>
+    </message>
+    <message>
+        <source>Expected a folder of images.</source>
+        <comment>engine message</comment>
+        <translation>应为图像的文件夹。</translation>
+    </message>
+    <message>
+        <source>Expected a folder with one subfolder of CSV or Parquet files per class, a table that lists files, or one long table.</source>
+        <comment>engine message</comment>
+        <translation>应为每类一个 CSV 或 Parquet 文件子文件夹的文件夹、列出文件的表，或一个长表。</translation>
+    </message>
+    <message>
+        <source>Expected a folder with one subfolder of sounds per class, or a CSV table of files and labels.</source>
+        <comment>engine message</comment>
+        <translation>应为每类一个声音子文件夹的文件夹，或文件与标签的 CSV 表。</translation>
+    </message>
+    <message>
+        <source>Expected a folder.</source>
+        <comment>engine message</comment>
+        <translation>应为文件夹。</translation>
+    </message>
+    <message>
+        <source>Expected a name of a class per line.</source>
+        <comment>engine message</comment>
+        <translation>应为每行一个类别名称。</translation>
+    </message>
+    <message>
+        <source>Expected a picture, such as PNG or JPEG.</source>
+        <comment>engine message</comment>
+        <translation>应为图片，例如 PNG 或 JPEG。</translation>
+    </message>
+    <message>
+        <source>Expected a sequence with one channel, received {x}.</source>
+        <comment>engine message</comment>
+        <translation>应为单通道的序列，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected a sound, such as WAV or FLAC.</source>
+        <comment>engine message</comment>
+        <translation>应为声音，例如 WAV 或 FLAC。</translation>
+    </message>
+    <message>
+        <source>Expected a split and a metric, such as validation.accuracy, or one of {measured}.</source>
+        <comment>engine message</comment>
+        <translation>应为一个部分和一个指标，例如 validation.accuracy，或以下之一：{measured}。</translation>
+    </message>
+    <message>
+        <source>Expected a state: {state_size}, received {state}.</source>
+        <comment>engine message</comment>
+        <translation>应为状态：{state_size}，收到 {state}。</translation>
+    </message>
+    <message>
+        <source>Expected a table with rows of inputs and a response.</source>
+        <comment>engine message</comment>
+        <translation>应为含输入行和响应的表。</translation>
+    </message>
+    <message>
+        <source>Expected a tokenizer.json, as Tokenizer.save and save_pretrained of transformers write it.</source>
+        <comment>engine message</comment>
+        <translation>应为 Tokenizer.save 或 transformers 的 save_pretrained 写入的 tokenizer.json。</translation>
+    </message>
+    <message>
+        <source>Expected a whole Parquet file.</source>
+        <comment>engine message</comment>
+        <translation>应为完整的 Parquet 文件。</translation>
+    </message>
+    <message>
+        <source>Expected a whole scale, and coordinates and rounding that torch has; or give the input a length.</source>
+        <comment>engine message</comment>
+        <translation>应为整数倍，以及 torch 具备的坐标和舍入方式；或者为输入设定长度。</translation>
+    </message>
+    <message>
+        <source>Expected an address that begins with https://</source>
+        <comment>engine message</comment>
+        <translation>应为以 https:// 开头的地址</translation>
+    </message>
+    <message>
+        <source>Expected an address; --off switches it off.</source>
+        <comment>engine message</comment>
+        <translation>应为地址；--off 可将其关闭。</translation>
+    </message>
+    <message>
+        <source>Expected an amount from 0 to below 1, received {amount}.</source>
+        <comment>engine message</comment>
+        <translation>剪枝量应从 0 到小于 1，收到 {amount}。</translation>
+    </message>
+    <message>
+        <source>Expected an even number of channels to halve, received {x}.</source>
+        <comment>engine message</comment>
+        <translation>通道数应为偶数以便对半分，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected an even number of channels, a real and an imaginary part each, received {x}.</source>
+        <comment>engine message</comment>
+        <translation>通道数应为偶数，实部和虚部各一个，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected an image (C × H × W), received {type}.</source>
+        <comment>engine message</comment>
+        <translation>应为图像 (C × H × W)，收到 {type}。</translation>
+    </message>
+    <message>
+        <source>Expected an input with channels, received {self}.</source>
+        <comment>engine message</comment>
+        <translation>应为带通道的输入，收到 {self}。</translation>
+    </message>
+    <message>
+        <source>Expected an input with channels, received {x}.</source>
+        <comment>engine message</comment>
+        <translation>应为带通道的输入，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected an input with places, received {x}.</source>
+        <comment>engine message</comment>
+        <translation>应为带位置的输入，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected as many channels as the queries, {query}, received {key}.</source>
+        <comment>engine message</comment>
+        <translation>通道数应与查询相同，即 {query}，收到 {key}。</translation>
+    </message>
+    <message>
+        <source>Expected as many channels as the source, {source}, received {target}.</source>
+        <comment>engine message</comment>
+        <translation>通道数应与源相同，即 {source}，收到 {target}。</translation>
+    </message>
+    <message>
+        <source>Expected at least 1 sample, received {samples}.</source>
+        <comment>engine message</comment>
+        <translation>应至少有 1 个样本，收到 {samples}。</translation>
+    </message>
+    <message>
+        <source>Expected at least one number along each axis, received {like}.</source>
+        <comment>engine message</comment>
+        <translation>每个轴上应至少有一个数，收到 {like}。</translation>
+    </message>
+    <message>
+        <source>Expected at least one number along each axis, received {x}.</source>
+        <comment>engine message</comment>
+        <translation>每个轴上应至少有一个数，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected at least two, separated by comma, semicolon or tab: inputs and a response.</source>
+        <comment>engine message</comment>
+        <translation>应至少有两列，用逗号、分号或制表符分隔：输入和响应。</translation>
+    </message>
+    <message>
+        <source>Expected at least {expected}.</source>
+        <comment>engine message</comment>
+        <translation>应至少有{expected}。</translation>
+    </message>
+    <message>
+        <source>Expected at least {length}: two blocks of {length_2}, and the token that follows.</source>
+        <comment>engine message</comment>
+        <translation>应至少有 {length} 个：两个 {length_2} 的块，以及随后的词元。</translation>
+    </message>
+    <message>
+        <source>Expected auto (a GPU where there is one), cpu, gpu, or a name of `netwright-engine devices`, such as cuda:1.</source>
+        <comment>engine message</comment>
+        <translation>应为 auto（有 GPU 时使用 GPU）、cpu、gpu，或 `netwright-engine devices` 列出的名称，例如 cuda:1。</translation>
+    </message>
+    <message>
+        <source>Expected complex numbers, received {x}.</source>
+        <comment>engine message</comment>
+        <translation>应为复数，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected each axis once: {axes}; received {received}.</source>
+        <comment>engine message</comment>
+        <translation>每个轴应出现一次：{axes}；收到 {received}。</translation>
+    </message>
+    <message>
+        <source>Expected features (C) or images (C × H × W), received {x}.</source>
+        <comment>engine message</comment>
+        <translation>应为特征 (C) 或图像 (C × H × W)，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected files named as those of MNIST: train-images-idx3-ubyte and train-labels-idx1-ubyte, also with .gz.</source>
+        <comment>engine message</comment>
+        <translation>文件名应与 MNIST 的相同：train-images-idx3-ubyte 和 train-labels-idx1-ubyte，也可带 .gz。</translation>
+    </message>
+    <message>
+        <source>Expected files that differ in the number of samples only, or in the names of their arrays.</source>
+        <comment>engine message</comment>
+        <translation>各文件应只在样本数或数组名称上不同。</translation>
+    </message>
+    <message>
+        <source>Expected files with {audio_suffixes}.</source>
+        <comment>engine message</comment>
+        <translation>应为 {audio_suffixes} 文件。</translation>
+    </message>
+    <message>
+        <source>Expected files with {image_suffixes}.</source>
+        <comment>engine message</comment>
+        <translation>应为 {image_suffixes} 文件。</translation>
+    </message>
+    <message>
+        <source>Expected finite numbers.</source>
+        <comment>engine message</comment>
+        <translation>应为有限的数。</translation>
+    </message>
+    <message>
+        <source>Expected indices from 0.</source>
+        <comment>engine message</comment>
+        <translation>索引应从 0 起。</translation>
+    </message>
+    <message>
+        <source>Expected inputs and a response.</source>
+        <comment>engine message</comment>
+        <translation>应有输入和响应。</translation>
+    </message>
+    <message>
+        <source>Expected less than {limit} along axis {axis}, received {ending}.</source>
+        <comment>engine message</comment>
+        <translation>轴 {axis} 上应小于 {limit}，收到 {ending}。</translation>
+    </message>
+    <message>
+        <source>Expected matrices, such as sequences or images; received {x}.</source>
+        <comment>engine message</comment>
+        <translation>应为矩阵，例如序列或图像；收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected members such as 000123.jpg and 000123.cls.</source>
+        <comment>engine message</comment>
+        <translation>应有 000123.jpg 和 000123.cls 之类的成员。</translation>
+    </message>
+    <message>
+        <source>Expected names of classes.</source>
+        <comment>engine message</comment>
+        <translation>应为类别的名称。</translation>
+    </message>
+    <message>
+        <source>Expected names of letters and digits.</source>
+        <comment>engine message</comment>
+        <translation>名称应由字母和数字组成。</translation>
+    </message>
+    <message>
+        <source>Expected numbers to predict.</source>
+        <comment>engine message</comment>
+        <translation>应为要预测的数值。</translation>
+    </message>
+    <message>
+        <source>Expected numbers, or dates and times, all alike, as in 2024-12-31, 31.12.2024 or 2024-12-31T23:59:00.</source>
+        <comment>engine message</comment>
+        <translation>应为数值，或格式统一的日期和时间，例如 2024-12-31、31.12.2024 或 2024-12-31T23:59:00。</translation>
+    </message>
+    <message>
+        <source>Expected numbers, or predict classes.</source>
+        <comment>engine message</comment>
+        <translation>应为数值，或改为预测类别。</translation>
+    </message>
+    <message>
+        <source>Expected numbers, or texts as responses.</source>
+        <comment>engine message</comment>
+        <translation>应为数值，或作为响应的文本。</translation>
+    </message>
+    <message>
+        <source>Expected numbers, texts or dates.</source>
+        <comment>engine message</comment>
+        <translation>应为数值、文本或日期。</translation>
+    </message>
+    <message>
+        <source>Expected one axis at least, which counts the samples.</source>
+        <comment>engine message</comment>
+        <translation>应至少有一个轴，即样本的轴。</translation>
+    </message>
+    <message>
+        <source>Expected one index for each number, {short}, received {indices}.</source>
+        <comment>engine message</comment>
+        <translation>每个数应有一个索引，即 {short}，收到 {indices}。</translation>
+    </message>
+    <message>
+        <source>Expected one mask for each image, of the same name.</source>
+        <comment>engine message</comment>
+        <translation>每个图像应有一个同名的掩码。</translation>
+    </message>
+    <message>
+        <source>Expected one number or one per channel ({channels}), received {fill}.</source>
+        <comment>engine message</comment>
+        <translation>应为一个数或每个通道一个数 ({channels})，收到 {fill}。</translation>
+    </message>
+    <message>
+        <source>Expected one of the shape {preparation}, samples first.</source>
+        <comment>engine message</comment>
+        <translation>应有一个形状为 {preparation} 的数组，样本在前。</translation>
+    </message>
+    <message>
+        <source>Expected one of {pixels_2}.</source>
+        <comment>engine message</comment>
+        <translation>应为 {pixels_2} 之一。</translation>
+    </message>
+    <message>
+        <source>Expected one subfolder per class, with the images in it.</source>
+        <comment>engine message</comment>
+        <translation>应为每类一个子文件夹，其中含有图像。</translation>
+    </message>
+    <message>
+        <source>Expected one subfolder per class, with {noun} in it ({suffixes}).</source>
+        <comment>engine message</comment>
+        <translation>应为每类一个子文件夹，其中含有{noun} ({suffixes})。</translation>
+    </message>
+    <message>
+        <source>Expected one such as example.org, s3://bucket, or example.org=5000 for so many files.</source>
+        <comment>engine message</comment>
+        <translation>应形如 example.org、s3://bucket，或用 example.org=5000 表示这么多文件。</translation>
+    </message>
+    <message>
+        <source>Expected one such as file:///data/train.csv.</source>
+        <comment>engine message</comment>
+        <translation>应形如 file:///data/train.csv。</translation>
+    </message>
+    <message>
+        <source>Expected one such as https://example.org/hooks/1234.</source>
+        <comment>engine message</comment>
+        <translation>应形如 https://example.org/hooks/1234。</translation>
+    </message>
+    <message>
+        <source>Expected one such as https://example.org/train.csv.</source>
+        <comment>engine message</comment>
+        <translation>应形如 https://example.org/train.csv。</translation>
+    </message>
+    <message>
+        <source>Expected one text per line.</source>
+        <comment>engine message</comment>
+        <translation>应为每行一段文本。</translation>
+    </message>
+    <message>
+        <source>Expected one text per sample.</source>
+        <comment>engine message</comment>
+        <translation>应为每个样本一段文本。</translation>
+    </message>
+    <message>
+        <source>Expected one text, or one matrix T x C, per sample.</source>
+        <comment>engine message</comment>
+        <translation>每个样本应为一段文本，或一个 T x C 矩阵。</translation>
+    </message>
+    <message>
+        <source>Expected one value for each key, {key} steps, received {value}.</source>
+        <comment>engine message</comment>
+        <translation>每个键应有一个值，共 {key} 步，收到 {value}。</translation>
+    </message>
+    <message>
+        <source>Expected one {noun} for each image, of the same name.</source>
+        <comment>engine message</comment>
+        <translation>每个图像应有一个同名的{noun}。</translation>
+    </message>
+    <message>
+        <source>Expected one, with an array per field.</source>
+        <comment>engine message</comment>
+        <translation>应为一个结构体，每个字段一个数组。</translation>
+    </message>
+    <message>
+        <source>Expected paths in the folder, or names with or without suffix.</source>
+        <comment>engine message</comment>
+        <translation>应为文件夹中的路径，或带或不带后缀的名称。</translation>
+    </message>
+    <message>
+        <source>Expected real and imaginary parts as an even number of channels, received {x}.</source>
+        <comment>engine message</comment>
+        <translation>实部和虚部的通道数应为偶数，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected real and imaginary parts of {rows} {noun} a channel: a multiple of {value} channels, received {x}.</source>
+        <comment>engine message</comment>
+        <translation>每个通道应为 {rows} 个{noun}的实部和虚部：通道数为 {value} 的倍数，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected real numbers, received {x}.</source>
+        <comment>engine message</comment>
+        <translation>应为实数，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected sizes of at least 1, and -1 at most once, received {sizes_text}.</source>
+        <comment>engine message</comment>
+        <translation>大小应至少为 1，-1 最多出现一次，收到 {sizes_text}。</translation>
+    </message>
+    <message>
+        <source>Expected some of {names}.</source>
+        <comment>engine message</comment>
+        <translation>应为 {names} 中的一些。</translation>
+    </message>
+    <message>
+        <source>Expected something of the same layout as {x}, received {like}.</source>
+        <comment>engine message</comment>
+        <translation>布局应与 {x} 相同，收到 {like}。</translation>
+    </message>
+    <message>
+        <source>Expected texts, or matrices T x C.</source>
+        <comment>engine message</comment>
+        <translation>应为文本，或 T x C 矩阵。</translation>
+    </message>
+    <message>
+        <source>Expected the name of an example or a template, or data to make a network for.</source>
+        <comment>engine message</comment>
+        <translation>应为示例或模板的名称，或要为其创建网络的数据。</translation>
+    </message>
+    <message>
+        <source>Expected the same columns in all files.</source>
+        <comment>engine message</comment>
+        <translation>所有文件的列应相同。</translation>
+    </message>
+    <message>
+        <source>Expected the same columns in the same order.</source>
+        <comment>engine message</comment>
+        <translation>列及其顺序应相同。</translation>
+    </message>
+    <message>
+        <source>Expected the same in all samples.</source>
+        <comment>engine message</comment>
+        <translation>所有样本应相同。</translation>
+    </message>
+    <message>
+        <source>Expected the same sizes in all splits.</source>
+        <comment>engine message</comment>
+        <translation>所有部分的大小应相同。</translation>
+    </message>
+    <message>
+        <source>Expected the same sizes.</source>
+        <comment>engine message</comment>
+        <translation>应为相同的大小。</translation>
+    </message>
+    <message>
+        <source>Expected the second output of a max pooling layer with indices, received {indices}.</source>
+        <comment>engine message</comment>
+        <translation>应为带索引的最大池化层的第二个输出，收到 {indices}。</translation>
+    </message>
+    <message>
+        <source>Expected them to predict the next token.</source>
+        <comment>engine message</comment>
+        <translation>预测下一个词元需要它们。</translation>
+    </message>
+    <message>
+        <source>Expected tokens, or one channel that holds the position, received {x}.</source>
+        <comment>engine message</comment>
+        <translation>应为词元，或保存位置的一个通道，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected tokens: a sequence of indices (T), received {x}.</source>
+        <comment>engine message</comment>
+        <translation>应为词元：索引的序列 (T)，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected train and one or both of the others.</source>
+        <comment>engine message</comment>
+        <translation>应有 train 以及其他两个之一或两者。</translation>
+    </message>
+    <message>
+        <source>Expected train or training, val or validation, and test.</source>
+        <comment>engine message</comment>
+        <translation>应为 train 或 training、val 或 validation，以及 test。</translation>
+    </message>
+    <message>
+        <source>Expected two inputs of features (C) or two sequences (T × C); {port} has {type}.</source>
+        <comment>engine message</comment>
+        <translation>应为两个特征输入 (C) 或两个序列 (T × C)；{port} 为 {type}。</translation>
+    </message>
+    <message>
+        <source>Expected what went into the max pooling layer: at least {small} along axis {axis}, received {like}.</source>
+        <comment>engine message</comment>
+        <translation>应为最大池化层的输入：轴 {axis} 上至少 {small}，收到 {like}。</translation>
+    </message>
+    <message>
+        <source>Expected whole files, such as WAV or FLAC.</source>
+        <comment>engine message</comment>
+        <translation>应为完整的文件，例如 WAV 或 FLAC。</translation>
+    </message>
+    <message>
+        <source>Expected whole numbers as classes, or predict numbers.</source>
+        <comment>engine message</comment>
+        <translation>类别应为整数，或改为预测数值。</translation>
+    </message>
+    <message>
+        <source>Expected whole pictures, such as PNG or JPEG.</source>
+        <comment>engine message</comment>
+        <translation>应为完整的图片，例如 PNG 或 JPEG。</translation>
+    </message>
+    <message>
+        <source>Expected {dtypes} or BF16.</source>
+        <comment>engine message</comment>
+        <translation>应为 {dtypes} 或 BF16。</translation>
+    </message>
+    <message>
+        <source>Expected {expected}, received {x}.</source>
+        <comment>engine message</comment>
+        <translation>应为{expected}，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected {expected}.</source>
+        <comment>engine message</comment>
+        <translation>应为{expected}。</translation>
+    </message>
+    <message>
+        <source>Expected {holds}.</source>
+        <comment>engine message</comment>
+        <translation>应为{holds}。</translation>
+    </message>
+    <message>
+        <source>Expected {layout} ({axes}), received {type}.</source>
+        <comment>engine message</comment>
+        <translation>应为{layout} ({axes})，收到 {type}。</translation>
+    </message>
+    <message>
+        <source>Expected {record}.</source>
+        <comment>engine message</comment>
+        <translation>应为{record}。</translation>
+    </message>
+    <message>
+        <source>Expected {rows} {noun} (rows), received {x}.</source>
+        <comment>engine message</comment>
+        <translation>应为 {rows} 个{noun}（行），收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Expected {suffixes}, or the folder of a run.</source>
+        <comment>engine message</comment>
+        <translation>应为 {suffixes}，或运行的文件夹。</translation>
+    </message>
+    <message>
+        <source>Expected {suffixes}.</source>
+        <comment>engine message</comment>
+        <translation>应为 {suffixes}。</translation>
+    </message>
+    <message>
+        <source>Expected {targets} outputs of the network, received {outputs}.</source>
+        <comment>engine message</comment>
+        <translation>网络应有 {targets} 个输出，收到 {outputs} 个。</translation>
+    </message>
+    <message>
+        <source>Expected {{0000..0146}} or {{train,more}}.</source>
+        <comment>engine message</comment>
+        <translation>应为 {{0000..0146}} 或 {{train,more}}。</translation>
+    </message>
+    <message>
+        <source>Export a run for trained ones.</source>
+        <comment>engine message</comment>
+        <translation>要导出训练好的权重，请导出一个运行。</translation>
+    </message>
+    <message>
+        <source>Export a run for trained ones; its load() needs the package safetensors.</source>
+        <comment>engine message</comment>
+        <translation>要导出训练好的权重，请导出一个运行；其 load() 需要包 safetensors。</translation>
+    </message>
+    <message>
+        <source>Export it again, or copy it again from where it came.</source>
+        <comment>engine message</comment>
+        <translation>请重新导出，或从原处重新复制。</translation>
+    </message>
+    <message>
+        <source>Export it as pt2, and use it in a training step of your own.</source>
+        <comment>engine message</comment>
+        <translation>请将其导出为 pt2，并在自定义的训练步骤中使用。</translation>
+    </message>
+    <message>
+        <source>Export it in float32, or accept more: {value} {value_2}.</source>
+        <comment>engine message</comment>
+        <translation>请以 float32 导出，或接受更大的损失：{value} {value_2}。</translation>
+    </message>
+    <message>
+        <source>Export it in float32.</source>
+        <comment>engine message</comment>
+        <translation>请以 float32 导出。</translation>
+    </message>
+    <message>
+        <source>Export it with a fixed batch of 1.</source>
+        <comment>engine message</comment>
+        <translation>请以固定批量 1 导出。</translation>
+    </message>
+    <message>
+        <source>Export it with the sizes of its inputs.</source>
+        <comment>engine message</comment>
+        <translation>请在导出时写明其输入的大小。</translation>
+    </message>
+    <message>
+        <source>Export it with {value} {opset}.</source>
+        <comment>engine message</comment>
+        <translation>请以{value} {opset} 导出。</translation>
+    </message>
+    <message>
+        <source>Export it yourself with torch.export.save or torch.onnx.export, and import that file.</source>
+        <comment>engine message</comment>
+        <translation>请自行用 torch.export.save 或 torch.onnx.export 导出，再导入该文件。</translation>
+    </message>
+    <message>
+        <source>Export the file with that input as a constant.</source>
+        <comment>engine message</comment>
+        <translation>请将该输入作为常量导出文件。</translation>
+    </message>
+    <message>
+        <source>Export the file with that size.</source>
+        <comment>engine message</comment>
+        <translation>请以该大小导出文件。</translation>
+    </message>
+    <message>
+        <source>Export the model as ONNX instead, model.export(&apos;NAME.onnx&apos;, format=&apos;onnx&apos;), and import that: what has no counterpart is then kept as an opaque layer.</source>
+        <comment>engine message</comment>
+        <translation>请改为将模型导出为 ONNX，即 model.export(&apos;NAME.onnx&apos;, format=&apos;onnx&apos;)，再导入：没有对应项的部分会保留为不透明的层。</translation>
+    </message>
+    <message>
+        <source>Export the network to ONNX, or as PyTorch source, instead.</source>
+        <comment>engine message</comment>
+        <translation>请改为将网络导出为 ONNX 或 PyTorch 源代码。</translation>
+    </message>
+    <message>
+        <source>Export the run again.</source>
+        <comment>engine message</comment>
+        <translation>请重新导出该运行。</translation>
+    </message>
+    <message>
+        <source>Export to ONNX or to PyTorch source instead.</source>
+        <comment>engine message</comment>
+        <translation>请改为导出为 ONNX 或 PyTorch 源代码。</translation>
+    </message>
+    <message>
+        <source>Export to PyTorch source, or use real layers with twice the channels.</source>
+        <comment>engine message</comment>
+        <translation>请导出为 PyTorch 源代码，或使用通道数加倍的实数层。</translation>
+    </message>
+    <message>
+        <source>Export to PyTorch takes any operation.</source>
+        <comment>engine message</comment>
+        <translation>导出为 PyTorch 可包含任何运算。</translation>
+    </message>
+    <message>
+        <source>Export with probabilities inside.</source>
+        <comment>engine message</comment>
+        <translation>请在内部包含概率导出。</translation>
+    </message>
+    <message>
+        <source>Export without the training script.</source>
+        <comment>engine message</comment>
+        <translation>请不带训练脚本导出。</translation>
+    </message>
+    <message>
+        <source>Exported source has them in its docstring: &apos;Input image: N × 3 × 224 × 224 (batch × C × H × W)&apos;.</source>
+        <comment>engine message</comment>
+        <translation>导出的源代码在 docstring 中写明它们：&apos;Input image: N × 3 × 224 × 224 (batch × C × H × W)&apos;。</translation>
+    </message>
+    <message>
+        <source>Failed or stopped are: none.</source>
+        <comment>engine message</comment>
+        <translation>没有失败或已停止的试验。</translation>
+    </message>
+    <message>
+        <source>Fewer than {few_updates} updates rarely suffice.</source>
+        <comment>engine message</comment>
+        <translation>少于 {few_updates} 次更新很少足够。</translation>
+    </message>
+    <message>
+        <source>File exists</source>
+        <comment>engine message</comment>
+        <translation>文件已存在</translation>
+    </message>
+    <message>
+        <source>File name too long</source>
+        <comment>engine message</comment>
+        <translation>文件名过长</translation>
+    </message>
+    <message>
+        <source>File names are read as {encoding}</source>
+        <comment>engine message</comment>
+        <translation>文件名按 {encoding} 读取</translation>
+    </message>
+    <message>
+        <source>Fill in</source>
+        <comment>engine message</comment>
+        <translation>填充</translation>
+    </message>
+    <message>
+        <source>Fill the gap, leave out or impute missing values (data.missing_values), or leave the column out.</source>
+        <comment>engine message</comment>
+        <translation>请填补空缺，排除或填充缺失值 (data.missing_values)，或排除该列。</translation>
+    </message>
+    <message>
+        <source>Fill the gap, leave out the rows with missing values (data.missing_values), or leave the column out (data.left_out).</source>
+        <comment>engine message</comment>
+        <translation>请填补空缺，排除有缺失值的行 (data.missing_values)，或排除该列 (data.left_out)。</translation>
+    </message>
+    <message>
+        <source>Fit the network to the data</source>
+        <comment>engine message</comment>
+        <translation>使网络适应数据</translation>
+    </message>
+    <message>
+        <source>For a long table name that one (data.id_column), for a list of files data.file_column.</source>
+        <comment>engine message</comment>
+        <translation>长表请指定后者 (data.id_column)，文件列表请指定 data.file_column。</translation>
+    </message>
+    <message>
+        <source>For example --minutes 10.</source>
+        <comment>engine message</comment>
+        <translation>例如 --minutes 10。</translation>
+    </message>
+    <message>
+        <source>For one process choose cpu.</source>
+        <comment>engine message</comment>
+        <translation>单个进程请选择 cpu。</translation>
+    </message>
+    <message>
+        <source>For sequences of unequal length store one array padded with zeros, and {name}_lengths.</source>
+        <comment>engine message</comment>
+        <translation>对于长度不等的序列，请存储一个用零填充的数组以及 {name}_lengths。</translation>
+    </message>
+    <message>
+        <source>For the rest train anew.</source>
+        <comment>engine message</comment>
+        <translation>其余部分请重新训练。</translation>
+    </message>
+    <message>
+        <source>Forecasting: a CSV or Parquet file with one row per time step, of one series or of several</source>
+        <comment>engine message</comment>
+        <translation>预测：每个时间步一行的 CSV 或 Parquet 文件，包含一个或多个序列</translation>
+    </message>
+    <message>
+        <source>Freeze no layers</source>
+        <comment>engine message</comment>
+        <translation>不冻结任何层</translation>
+    </message>
+    <message>
+        <source>Freeze {fixable} layer(s)</source>
+        <comment>engine message</comment>
+        <translation>冻结 {fixable} 个层</translation>
+    </message>
+    <message>
+        <source>GPU {number} cannot be used: {why}.</source>
+        <comment>engine message</comment>
+        <translation>无法使用 GPU {number}：{why}。</translation>
+    </message>
+    <message>
+        <source>Give --trials, --hours or --at-once.</source>
+        <comment>engine message</comment>
+        <translation>请给出 --trials、--hours 或 --at-once。</translation>
+    </message>
+    <message>
+        <source>Give each worker one stage.</source>
+        <comment>engine message</comment>
+        <translation>请为每个工作单元分配一个阶段。</translation>
+    </message>
+    <message>
+        <source>Give it a default.</source>
+        <comment>engine message</comment>
+        <translation>请为其设定默认值。</translation>
+    </message>
+    <message>
+        <source>Give it a share, or require training.{name}.</source>
+        <comment>engine message</comment>
+        <translation>请为其分配比例，或要求 training.{name}。</translation>
+    </message>
+    <message>
+        <source>Give it more minutes.</source>
+        <comment>engine message</comment>
+        <translation>请给它更多时间。</translation>
+    </message>
+    <message>
+        <source>Give it more, leave it out, or choose a larger mini-batch.</source>
+        <comment>engine message</comment>
+        <translation>请增大其权重，将其去掉，或选择更大的小批量。</translation>
+    </message>
+    <message>
+        <source>Give it two, or set it to 0.</source>
+        <comment>engine message</comment>
+        <translation>请设两个输出，或将其设为 0。</translation>
+    </message>
+    <message>
+        <source>Give one each.</source>
+        <comment>engine message</comment>
+        <translation>请各给一个。</translation>
+    </message>
+    <message>
+        <source>Give one of them another weight.</source>
+        <comment>engine message</comment>
+        <translation>请为其中一个设置其他权重。</translation>
+    </message>
+    <message>
+        <source>Give one of them.</source>
+        <comment>engine message</comment>
+        <translation>请给出其中之一。</translation>
+    </message>
+    <message>
+        <source>Give that input a fixed length.</source>
+        <comment>engine message</comment>
+        <translation>请为该输入设定固定长度。</translation>
+    </message>
+    <message>
+        <source>Give the class of the whole network that name, or name another: {name}:CLASS --input 3x224x224</source>
+        <comment>engine message</comment>
+        <translation>请将整个网络的类改为该名称，或指定另一个：{name}:CLASS --input 3x224x224</translation>
+    </message>
+    <message>
+        <source>Give the layer that size, or resize the images: data.image_size={size}.</source>
+        <comment>engine message</comment>
+        <translation>请将层设为该大小，或调整图像大小：data.image_size={size}。</translation>
+    </message>
+    <message>
+        <source>Give the network an output for each, or name the targets to learn in the field Response.</source>
+        <comment>engine message</comment>
+        <translation>请为每个目标设一个网络输出，或在“响应”字段中指定要学习的目标。</translation>
+    </message>
+    <message>
+        <source>Give the network one input layer for each.</source>
+        <comment>engine message</comment>
+        <translation>请为每个输入设置一个输入层。</translation>
+    </message>
+    <message>
+        <source>Give the network&apos;s input fixed sizes.</source>
+        <comment>engine message</comment>
+        <translation>请为网络的输入设定固定大小。</translation>
+    </message>
+    <message>
+        <source>Give the sequence input a length, cut or fill all sequences to one length, or use another layer.</source>
+        <comment>engine message</comment>
+        <translation>请为序列输入设定长度，将所有序列截断或填充到同一长度，或使用其他层。</translation>
+    </message>
+    <message>
+        <source>Give the sequence input a length, or transpose one of them.</source>
+        <comment>engine message</comment>
+        <translation>请为序列输入设定长度，或转置其中一个。</translation>
+    </message>
+    <message>
+        <source>Give the target as many steps as leave the network, or keep the number of steps in the network.</source>
+        <comment>engine message</comment>
+        <translation>请使目标的步数与网络输出的步数相同，或在网络中保持步数。</translation>
+    </message>
+    <message>
+        <source>Give the validation a share of the data on the Data tab, or --set data.validation_share=0.2.</source>
+        <comment>engine message</comment>
+        <translation>请在“数据”选项卡上为验证分配一部分数据，或用 --set data.validation_share=0.2。</translation>
+    </message>
+    <message>
+        <source>Give what it takes: --args &apos;num_classes=10&apos;</source>
+        <comment>engine message</comment>
+        <translation>请给出它接收的内容：--args &apos;num_classes=10&apos;</translation>
+    </message>
+    <message>
+        <source>Give yourself permission to read it, or choose other data.</source>
+        <comment>engine message</comment>
+        <translation>请授予自己读取权限，或选择其他数据。</translation>
+    </message>
+    <message>
+        <source>Go on with the version that made it, which run.json names, or train again.</source>
+        <comment>engine message</comment>
+        <translation>请用生成它的版本继续（run.json 中有说明），或重新训练。</translation>
+    </message>
+    <message>
+        <source>Grey has no {value}: it takes images of 3 channels, the data has</source>
+        <comment>engine message</comment>
+        <translation>灰度没有{value}：它用于 3 通道图像，而数据有</translation>
+    </message>
+    <message>
+        <source>Group by something finer, choose fewer folds, or set the share of validation or test to 0.</source>
+        <comment>engine message</comment>
+        <translation>请按更细的单位分组，减少折数，或将验证或测试的比例设为 0。</translation>
+    </message>
+    <message>
+        <source>Here the network normalises: feed the numbers of the data.</source>
+        <comment>engine message</comment>
+        <translation>此处由网络归一化：请输入数据的原始数值。</translation>
+    </message>
+    <message>
+        <source>How long each sequence is that leaves {code_name} is not known: {out}.</source>
+        <comment>engine message</comment>
+        <translation>不知道离开 {code_name} 的每个序列有多长：{out}。</translation>
+    </message>
+    <message>
+        <source>If it is yours, and was moved: netwright-engine jobs --add {path}.</source>
+        <comment>engine message</comment>
+        <translation>如果它是您的且被移动过：netwright-engine jobs --add {path}。</translation>
+    </message>
+    <message>
+        <source>Images are mixed with others, but not what stands beside them: {beside}.</source>
+        <comment>engine message</comment>
+        <translation>图像会与其他图像混合，但其旁边的内容不会：{beside}。</translation>
+    </message>
+    <message>
+        <source>Images differ in size, such as {width} × {height}: all are resized to the most frequent one, {width_2} × {height_2} (data.image_size).</source>
+        <comment>engine message</comment>
+        <translation>图像大小不同，例如 {width} × {height}：全部调整为最常见的大小 {width_2} × {height_2} (data.image_size)。</translation>
+    </message>
+    <message>
+        <source>Images end in {image_suffixes}.</source>
+        <comment>engine message</comment>
+        <translation>图像的文件名以 {image_suffixes} 结尾。</translation>
+    </message>
+    <message>
+        <source>Images of one size are stored as one array H x W x C x N.</source>
+        <comment>engine message</comment>
+        <translation>大小相同的图像存为一个 H x W x C x N 数组。</translation>
+    </message>
+    <message>
+        <source>Import its ONNX file again, or delete the layer.</source>
+        <comment>engine message</comment>
+        <translation>请重新导入其 ONNX 文件，或删除该层。</translation>
+    </message>
+    <message>
+        <source>Import the file again with other sizes, or replace the layer.</source>
+        <comment>engine message</comment>
+        <translation>请用其他大小重新导入文件，或替换该层。</translation>
+    </message>
+    <message>
+        <source>Importances need at least 4 finished trials; there are {trials}.</source>
+        <comment>engine message</comment>
+        <translation>计算重要性至少需要 4 个已完成的试验；现有 {trials} 个。</translation>
+    </message>
+    <message>
+        <source>In a range test the loss falls fastest around {steepest}; {limit}.</source>
+        <comment>engine message</comment>
+        <translation>在范围测试中，损失在 {steepest} 附近下降最快；{limit}。</translation>
+    </message>
+    <message>
+        <source>In the gaps between the splits, and in none of them: {left_out} sample(s).</source>
+        <comment>engine message</comment>
+        <translation>位于各部分之间的间隔中、不属于任何部分：{left_out} 个样本。</translation>
+    </message>
+    <message>
+        <source>In {precision}: {error}</source>
+        <comment>engine message</comment>
+        <translation>以 {precision}：{error}</translation>
+    </message>
+    <message>
+        <source>Indices are padded with an index, a whole number from 0; received {value}.</source>
+        <comment>engine message</comment>
+        <translation>索引用一个索引填充，即从 0 起的整数；收到 {value}。</translation>
+    </message>
+    <message>
+        <source>Indices have a data type, such as 128:int64.</source>
+        <comment>engine message</comment>
+        <translation>索引要带数据类型，例如 128:int64。</translation>
+    </message>
+    <message>
+        <source>Input/output error</source>
+        <comment>engine message</comment>
+        <translation>输入/输出错误</translation>
+    </message>
+    <message>
+        <source>Inputs or initial weights are too large.</source>
+        <comment>engine message</comment>
+        <translation>输入或初始权重过大。</translation>
+    </message>
+    <message>
+        <source>Insert an activation, or remove one of them.</source>
+        <comment>engine message</comment>
+        <translation>请插入激活层，或移除其中一个。</translation>
+    </message>
+    <message>
+        <source>Insert {label}</source>
+        <comment>engine message</comment>
+        <translation>插入 {label}</translation>
+    </message>
+    <message>
+        <source>Inside, {names}: {message}</source>
+        <comment>engine message</comment>
+        <translation>内部，{names}：{message}</translation>
+    </message>
+    <message>
+        <source>Inside, {name}: {message}</source>
+        <comment>engine message</comment>
+        <translation>内部，{name}：{message}</translation>
+    </message>
+    <message>
+        <source>Install Netwright again.</source>
+        <comment>engine message</comment>
+        <translation>请重新安装 Netwright。</translation>
+    </message>
+    <message>
+        <source>Install Netwright there, in the same version.</source>
+        <comment>engine message</comment>
+        <translation>请在那里安装相同版本的 Netwright。</translation>
+    </message>
+    <message>
+        <source>Install Netwright with all its parts.</source>
+        <comment>engine message</comment>
+        <translation>请安装包含所有组件的 Netwright。</translation>
+    </message>
+    <message>
+        <source>Install OpenSSH.</source>
+        <comment>engine message</comment>
+        <translation>请安装 OpenSSH。</translation>
+    </message>
+    <message>
+        <source>Install Python 3.11 or newer there.</source>
+        <comment>engine message</comment>
+        <translation>请在那里安装 Python 3.11 或更新版本。</translation>
+    </message>
+    <message>
+        <source>Install it</source>
+        <comment>engine message</comment>
+        <translation>安装</translation>
+    </message>
+    <message>
+        <source>Install it in the Python of the profile on each host of the cluster.</source>
+        <comment>engine message</comment>
+        <translation>请在集群每台主机上配置文件所用的 Python 中安装它。</translation>
+    </message>
+    <message>
+        <source>Install it there, or change the Python environment of the profile {name}.</source>
+        <comment>engine message</comment>
+        <translation>请在那里安装，或更改配置文件 {name} 的 Python 环境。</translation>
+    </message>
+    <message>
+        <source>Install it there: netwright-engine cluster install {name}.</source>
+        <comment>engine message</comment>
+        <translation>请在那里安装：netwright-engine cluster install {name}。</translation>
+    </message>
+    <message>
+        <source>Install it: netwright-engine cluster install {name}.</source>
+        <comment>engine message</comment>
+        <translation>请安装：netwright-engine cluster install {name}。</translation>
+    </message>
+    <message>
+        <source>Install it: pip install &quot;netwright[{extra}]&quot;.</source>
+        <comment>engine message</comment>
+        <translation>请安装：pip install &quot;netwright[{extra}]&quot;。</translation>
+    </message>
+    <message>
+        <source>Install it: pip install {library}</source>
+        <comment>engine message</comment>
+        <translation>请安装：pip install {library}</translation>
+    </message>
+    <message>
+        <source>Install openssl on this machine, or switch off encrypted in the profile.</source>
+        <comment>engine message</comment>
+        <translation>请在本机安装 openssl，或在配置文件中关闭 encrypted。</translation>
+    </message>
+    <message>
+        <source>Install the add-on or the version that brings it, or replace the layer.</source>
+        <comment>engine message</comment>
+        <translation>请安装提供它的附加组件或版本，或替换该层。</translation>
+    </message>
+    <message>
+        <source>Install the build for CUDA</source>
+        <comment>engine message</comment>
+        <translation>安装 CUDA 版本</translation>
+    </message>
+    <message>
+        <source>Install the version of Ray that the cluster has: pip install ray==VERSION.</source>
+        <comment>engine message</comment>
+        <translation>请安装集群所用的 Ray 版本：pip install ray==VERSION。</translation>
+    </message>
+    <message>
+        <source>Is a directory</source>
+        <comment>engine message</comment>
+        <translation>是文件夹</translation>
+    </message>
+    <message>
+        <source>Is it a project file?</source>
+        <comment>engine message</comment>
+        <translation>它是工程文件吗？</translation>
+    </message>
+    <message>
+        <source>It cannot be streamed: {because}.</source>
+        <comment>engine message</comment>
+        <translation>无法流式读取：{because}。</translation>
+    </message>
+    <message>
+        <source>It cannot be told whether the run in {path} is at work.</source>
+        <comment>engine message</comment>
+        <translation>无法判断 {path} 中的运行是否正在工作。</translation>
+    </message>
+    <message>
+        <source>It has none.</source>
+        <comment>engine message</comment>
+        <translation>它没有。</translation>
+    </message>
+    <message>
+        <source>It has {count} such cells.</source>
+        <comment>engine message</comment>
+        <translation>它有 {count} 个这样的单元格。</translation>
+    </message>
+    <message>
+        <source>It has {empties} such cells.</source>
+        <comment>engine message</comment>
+        <translation>它有 {empties} 个这样的单元格。</translation>
+    </message>
+    <message>
+        <source>It has {names}.</source>
+        <comment>engine message</comment>
+        <translation>它有 {names}。</translation>
+    </message>
+    <message>
+        <source>It has {quoted}.</source>
+        <comment>engine message</comment>
+        <translation>它有 {quoted}。</translation>
+    </message>
+    <message>
+        <source>It has: {others}.</source>
+        <comment>engine message</comment>
+        <translation>它有：{others}。</translation>
+    </message>
+    <message>
+        <source>It has: {str}</source>
+        <comment>engine message</comment>
+        <translation>它有：{str}</translation>
+    </message>
+    <message>
+        <source>It is</source>
+        <comment>engine message</comment>
+        <translation>它</translation>
+    </message>
+    <message>
+        <source>It is damaged.</source>
+        <comment>engine message</comment>
+        <translation>它已损坏。</translation>
+    </message>
+    <message>
+        <source>It is ended after</source>
+        <comment>engine message</comment>
+        <translation>它将被终止，在</translation>
+    </message>
+    <message>
+        <source>It is not in the list of your jobs, and nothing is contacted.</source>
+        <comment>engine message</comment>
+        <translation>它不在您的作业列表中，因此不会联系任何主机。</translation>
+    </message>
+    <message>
+        <source>It is probably damaged.</source>
+        <comment>engine message</comment>
+        <translation>它可能已损坏。</translation>
+    </message>
+    <message>
+        <source>It is restored; leave it where it is.</source>
+        <comment>engine message</comment>
+        <translation>它已恢复；请保留在原处。</translation>
+    </message>
+    <message>
+        <source>It is what the port &apos;{port}&apos; of a layer like this one gives.</source>
+        <comment>engine message</comment>
+        <translation>它由此类层的端口“{port}”给出。</translation>
+    </message>
+    <message>
+        <source>It predicts numbers.</source>
+        <comment>engine message</comment>
+        <translation>它预测数值。</translation>
+    </message>
+    <message>
+        <source>It reads: {listed}.</source>
+        <comment>engine message</comment>
+        <translation>可读取：{listed}。</translation>
+    </message>
+    <message>
+        <source>It seems to be damaged.</source>
+        <comment>engine message</comment>
+        <translation>它似乎已损坏。</translation>
+    </message>
+    <message>
+        <source>It takes {known}.</source>
+        <comment>engine message</comment>
+        <translation>它接收 {known}。</translation>
+    </message>
+    <message>
+        <source>It takes {names}.</source>
+        <comment>engine message</comment>
+        <translation>它接收 {names}。</translation>
+    </message>
+    <message>
+        <source>It took longer than {patience_s} s.</source>
+        <comment>engine message</comment>
+        <translation>用时超过 {patience_s} 秒。</translation>
+    </message>
+    <message>
+        <source>Its arrays are: {arrays}.</source>
+        <comment>engine message</comment>
+        <translation>其数组为：{arrays}。</translation>
+    </message>
+    <message>
+        <source>Its columns are: {names}.</source>
+        <comment>engine message</comment>
+        <translation>其列为：{names}。</translation>
+    </message>
+    <message>
+        <source>Its columns of numbers are: {numbers}.</source>
+        <comment>engine message</comment>
+        <translation>其数值列为：{numbers}。</translation>
+    </message>
+    <message>
+        <source>Its columns: {header}.</source>
+        <comment>engine message</comment>
+        <translation>其列为：{header}。</translation>
+    </message>
+    <message>
+        <source>Its index is 0</source>
+        <comment>engine message</comment>
+        <translation>其索引为 0</translation>
+    </message>
+    <message>
+        <source>Its members end in: {ends}.</source>
+        <comment>engine message</comment>
+        <translation>其成员的结尾为：{ends}。</translation>
+    </message>
+    <message>
+        <source>Its members end in: {places}.</source>
+        <comment>engine message</comment>
+        <translation>其成员的结尾为：{places}。</translation>
+    </message>
+    <message>
+        <source>Its numbers are fitted on the responses, so it must be the last layer.</source>
+        <comment>engine message</comment>
+        <translation>其数值在响应上拟合，因此它必须是最后一层。</translation>
+    </message>
+    <message>
+        <source>Its other columns are: {kinds}.</source>
+        <comment>engine message</comment>
+        <translation>其他列为：{kinds}。</translation>
+    </message>
+    <message>
+        <source>Its other members end in: nothing else.</source>
+        <comment>engine message</comment>
+        <translation>其他成员没有结尾。</translation>
+    </message>
+    <message>
+        <source>Its outputs are: {names}.</source>
+        <comment>engine message</comment>
+        <translation>其输出有：{names}。</translation>
+    </message>
+    <message>
+        <source>Its project is {path}.</source>
+        <comment>engine message</comment>
+        <translation>其工程为 {path}。</translation>
+    </message>
+    <message>
+        <source>Its sizes are {size_names}.</source>
+        <comment>engine message</comment>
+        <translation>其大小有 {size_names}。</translation>
+    </message>
+    <message>
+        <source>Its sizes were not measured.</source>
+        <comment>engine message</comment>
+        <translation>未测量其大小。</translation>
+    </message>
+    <message>
+        <source>Its values have the mean {mean} and the standard deviation {deviation}; networks learn fast around 0 and 1.</source>
+        <comment>engine message</comment>
+        <translation>其值的均值为 {mean}，标准差为 {deviation}；网络在 0 和 1 附近学得快。</translation>
+    </message>
+    <message>
+        <source>Its weights are in {weights}; load() in the file takes them and needs safetensors.</source>
+        <comment>engine message</comment>
+        <translation>其权重在 {weights} 中；文件中的 load() 会读取它们，并需要 safetensors。</translation>
+    </message>
+    <message>
+        <source>Jobs have no place: {error}</source>
+        <comment>engine message</comment>
+        <translation>作业没有存放位置：{error}</translation>
+    </message>
+    <message>
+        <source>Join or remove some.</source>
+        <comment>engine message</comment>
+        <translation>请合并或移除一些。</translation>
+    </message>
+    <message>
+        <source>Keep fewer options.</source>
+        <comment>engine message</comment>
+        <translation>请少固定一些选项。</translation>
+    </message>
+    <message>
+        <source>Keep one row each.</source>
+        <comment>engine message</comment>
+        <translation>请各保留一行。</translation>
+    </message>
+    <message>
+        <source>Keep the axis, or reduce over another.</source>
+        <comment>engine message</comment>
+        <translation>请保留该轴，或在另一个轴上归约。</translation>
+    </message>
+    <message>
+        <source>Keep the number of steps in the network, or give the target as many as leave it.</source>
+        <comment>engine message</comment>
+        <translation>请在网络中保持步数，或使目标的步数与网络输出的步数相同。</translation>
+    </message>
+    <message>
+        <source>Keep the size in the network: pad convolutions with &apos;same&apos;, and upsample what was pooled.</source>
+        <comment>engine message</comment>
+        <translation>请在网络中保持大小：卷积使用“same”填充，并对池化过的部分上采样。</translation>
+    </message>
+    <message>
+        <source>Keras cannot run {name}: {value}</source>
+        <comment>engine message</comment>
+        <translation>Keras 无法运行 {name}：{value}</translation>
+    </message>
+    <message>
+        <source>Keras crashed with {name}.</source>
+        <comment>engine message</comment>
+        <translation>Keras 在处理 {name} 时崩溃。</translation>
+    </message>
+    <message>
+        <source>Keras is not installed here, so its numbers are not known.</source>
+        <comment>engine message</comment>
+        <translation>此处未安装 Keras，因此不知道其结果。</translation>
+    </message>
+    <message>
+        <source>Keras took longer than {patience_s} s with {name}.</source>
+        <comment>engine message</comment>
+        <translation>Keras 处理 {name} 用时超过 {patience_s} 秒。</translation>
+    </message>
+    <message>
+        <source>Known are {keys}.</source>
+        <comment>engine message</comment>
+        <translation>已知的有 {keys}。</translation>
+    </message>
+    <message>
+        <source>Labels are 0 or 1, or yes or no.</source>
+        <comment>engine message</comment>
+        <translation>标签为 0 或 1，或 yes 或 no。</translation>
+    </message>
+    <message>
+        <source>Layers follow {layer}, so the cross-entropy loss gets probabilities where it wants the numbers before them (logits).</source>
+        <comment>engine message</comment>
+        <translation>{layer} 之后还有层，因此交叉熵损失得到的是概率，而它需要概率之前的数值 (logits)。</translation>
+    </message>
+    <message>
+        <source>Learn rate {advised}</source>
+        <comment>engine message</comment>
+        <translation>学习率 {advised}</translation>
+    </message>
+    <message>
+        <source>Learns from {distil_from}: {weight} of the training loss are its answers.</source>
+        <comment>engine message</comment>
+        <translation>向 {distil_from} 学习：训练损失的 {weight} 来自其回答。</translation>
+    </message>
+    <message>
+        <source>Leave --set, --environment and --workers out, or fetch it with --checkpoints and train it here.</source>
+        <comment>engine message</comment>
+        <translation>请去掉 --set、--environment 和 --workers，或用 --checkpoints 取回并在此训练。</translation>
+    </message>
+    <message>
+        <source>Leave all {names} out</source>
+        <comment>engine message</comment>
+        <translation>将 {names} 个全部排除</translation>
+    </message>
+    <message>
+        <source>Leave it out</source>
+        <comment>engine message</comment>
+        <translation>将其排除</translation>
+    </message>
+    <message>
+        <source>Leave it out, or choose the weights again.</source>
+        <comment>engine message</comment>
+        <translation>请留空，或重新选择权重。</translation>
+    </message>
+    <message>
+        <source>Leave it out.</source>
+        <comment>engine message</comment>
+        <translation>请将其排除。</translation>
+    </message>
+    <message>
+        <source>Leave one of the lines out.</source>
+        <comment>engine message</comment>
+        <translation>请去掉其中一行。</translation>
+    </message>
+    <message>
+        <source>Leave one of the rows out, or name the column that tells series apart (data.group_column, or data.id_column of sequences).</source>
+        <comment>engine message</comment>
+        <translation>请去掉其中一行，或指定区分序列的列（data.group_column，序列则为 data.id_column）。</translation>
+    </message>
+    <message>
+        <source>Leave one of them out.</source>
+        <comment>engine message</comment>
+        <translation>请去掉其中之一。</translation>
+    </message>
+    <message>
+        <source>Leave one out.</source>
+        <comment>engine message</comment>
+        <translation>请去掉一个。</translation>
+    </message>
+    <message>
+        <source>Leave out --no-shared-copies to import it so.</source>
+        <comment>engine message</comment>
+        <translation>请去掉 --no-shared-copies 以这样导入。</translation>
+    </message>
+    <message>
+        <source>Leave out -o.</source>
+        <comment>engine message</comment>
+        <translation>请去掉 -o。</translation>
+    </message>
+    <message>
+        <source>Leave out fewer columns, and give those without a name one in the header line.</source>
+        <comment>engine message</comment>
+        <translation>请减少排除的列，并在表头行为没有名称的列命名。</translation>
+    </message>
+    <message>
+        <source>Leave out one of them.</source>
+        <comment>engine message</comment>
+        <translation>请去掉其中之一。</translation>
+    </message>
+    <message>
+        <source>Leave out the column(s)</source>
+        <comment>engine message</comment>
+        <translation>排除这些列</translation>
+    </message>
+    <message>
+        <source>Leave out the device.</source>
+        <comment>engine message</comment>
+        <translation>请不要指定设备。</translation>
+    </message>
+    <message>
+        <source>Leave out the teacher, or choose another.</source>
+        <comment>engine message</comment>
+        <translation>请不用教师，或另选一个。</translation>
+    </message>
+    <message>
+        <source>Leave some as inputs.</source>
+        <comment>engine message</comment>
+        <translation>请留下一些作为输入。</translation>
+    </message>
+    <message>
+        <source>Leave some as samples.</source>
+        <comment>engine message</comment>
+        <translation>请留下一些作为样本。</translation>
+    </message>
+    <message>
+        <source>Leave the column out (data.left_out), or replace its texts with numbers or fewer categories.</source>
+        <comment>engine message</comment>
+        <translation>请排除该列 (data.left_out)，或用数值或更少的类别替换其文本。</translation>
+    </message>
+    <message>
+        <source>Leave the column out (data.left_out), or store it as plain columns.</source>
+        <comment>engine message</comment>
+        <translation>请排除该列 (data.left_out)，或将其存为普通的列。</translation>
+    </message>
+    <message>
+        <source>Leave the column out (data.left_out).</source>
+        <comment>engine message</comment>
+        <translation>请排除该列 (data.left_out)。</translation>
+    </message>
+    <message>
+        <source>Leave the column out, or make the split larger.</source>
+        <comment>engine message</comment>
+        <translation>请排除该列，或增大该部分。</translation>
+    </message>
+    <message>
+        <source>Leave the images&apos; options as they were.</source>
+        <comment>engine message</comment>
+        <translation>请将图像的选项恢复原样。</translation>
+    </message>
+    <message>
+        <source>Left out as you chose: {count} file(s).</source>
+        <comment>engine message</comment>
+        <translation>按您的选择排除：{count} 个文件。</translation>
+    </message>
+    <message>
+        <source>Left out as you chose: {left_out}.</source>
+        <comment>engine message</comment>
+        <translation>按您的选择排除：{left_out}。</translation>
+    </message>
+    <message>
+        <source>Left out as you chose: {without}.</source>
+        <comment>engine message</comment>
+        <translation>按您的选择排除：{without}。</translation>
+    </message>
+    <message>
+        <source>Left out because a value is missing: {gaps} row(s).</source>
+        <comment>engine message</comment>
+        <translation>已排除，因为缺少值：{gaps} 行。</translation>
+    </message>
+    <message>
+        <source>Left out because it has no name: column {numbers}.</source>
+        <comment>engine message</comment>
+        <translation>已排除，因为没有名称：列 {numbers}。</translation>
+    </message>
+    <message>
+        <source>Left out because it holds units: line {line}, {value}.</source>
+        <comment>engine message</comment>
+        <translation>已排除，因为含有单位：第 {line} 行，{value}。</translation>
+    </message>
+    <message>
+        <source>Left out because they have no value: {name}.</source>
+        <comment>engine message</comment>
+        <translation>已排除，因为没有值：{name}。</translation>
+    </message>
+    <message>
+        <source>Left out since there is no earlier value to fill them with: {count} row(s).</source>
+        <comment>engine message</comment>
+        <translation>已排除，因为没有更早的值可用于填充：{count} 行。</translation>
+    </message>
+    <message>
+        <source>Left out, since they are no {noun}: {left_out}.</source>
+        <comment>engine message</comment>
+        <translation>已排除，因为不是{noun}：{left_out}。</translation>
+    </message>
+    <message>
+        <source>Left out: {left_out} ({entries}).</source>
+        <comment>engine message</comment>
+        <translation>已排除：{left_out} ({entries})。</translation>
+    </message>
+    <message>
+        <source>Lift the limit (`ulimit -v unlimited`) and train again.</source>
+        <comment>engine message</comment>
+        <translation>请取消限制 (`ulimit -v unlimited`) 并重新训练。</translation>
+    </message>
+    <message>
+        <source>Line {line} of {path} has {row} cells; the header has {width}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的第 {line} 行有 {row} 个单元格；表头有 {width} 个。</translation>
+    </message>
+    <message>
+        <source>Longer sounds are cut after {seconds}.</source>
+        <comment>engine message</comment>
+        <translation>更长的声音在 {seconds}后截断。</translation>
+    </message>
+    <message>
+        <source>Look at each: similar samples may be wrong, too.</source>
+        <comment>engine message</comment>
+        <translation>请逐一查看：相似的样本也可能是错的。</translation>
+    </message>
+    <message>
+        <source>Look first at the project&apos;s own code ({names}).</source>
+        <comment>engine message</comment>
+        <translation>请先查看工程自己的代码 ({names})。</translation>
+    </message>
+    <message>
+        <source>Loosen them, or widen the ranges.</source>
+        <comment>engine message</comment>
+        <translation>请放宽约束，或扩大范围。</translation>
+    </message>
+    <message>
+        <source>Lower the shares of validation and test, or add samples.</source>
+        <comment>engine message</comment>
+        <translation>请降低验证和测试的比例，或添加样本。</translation>
+    </message>
+    <message>
+        <source>MLflow cannot write to {target}: {splitlines}</source>
+        <comment>engine message</comment>
+        <translation>MLflow 无法写入 {target}：{splitlines}</translation>
+    </message>
+    <message>
+        <source>Make a network for the data</source>
+        <comment>engine message</comment>
+        <translation>为数据创建网络</translation>
+    </message>
+    <message>
+        <source>Make it first, or name another one.</source>
+        <comment>engine message</comment>
+        <translation>请先创建它，或指定其他文件夹。</translation>
+    </message>
+    <message>
+        <source>Make it shorter.</source>
+        <comment>engine message</comment>
+        <translation>请将其缩短。</translation>
+    </message>
+    <message>
+        <source>Make it the last layer, or remove it.</source>
+        <comment>engine message</comment>
+        <translation>请将其设为最后一层，或移除。</translation>
+    </message>
+    <message>
+        <source>Make it {type}</source>
+        <comment>engine message</comment>
+        <translation>改为 {type}</translation>
+    </message>
+    <message>
+        <source>Make one with `ray get-auth-token --generate`, start Ray with RAY_AUTH_MODE=token, and name the file as</source>
+        <comment>engine message</comment>
+        <translation>请用 `ray get-auth-token --generate` 生成一个，以 RAY_AUTH_MODE=token 启动 Ray，并将该文件指定为</translation>
+    </message>
+    <message>
+        <source>Make room there, or name another storage.</source>
+        <comment>engine message</comment>
+        <translation>请在那里腾出空间，或指定其他存储位置。</translation>
+    </message>
+    <message>
+        <source>Make room, or move the cache folder.</source>
+        <comment>engine message</comment>
+        <translation>请腾出空间，或移动缓存文件夹。</translation>
+    </message>
+    <message>
+        <source>Make the part smaller, or start earlier.</source>
+        <comment>engine message</comment>
+        <translation>请缩小该部分，或提前起点。</translation>
+    </message>
+    <message>
+        <source>Make the training split larger.</source>
+        <comment>engine message</comment>
+        <translation>请增大训练部分。</translation>
+    </message>
+    <message>
+        <source>Metrics are: {names}; options are listed by `netwright-engine options`.</source>
+        <comment>engine message</comment>
+        <translation>指标有：{names}；选项由 `netwright-engine options` 列出。</translation>
+    </message>
+    <message>
+        <source>Minimum and maximum of the training split become -1 and 1</source>
+        <comment>engine message</comment>
+        <translation>训练部分的最小值和最大值变为 -1 和 1</translation>
+    </message>
+    <message>
+        <source>Minimum and maximum of the training split become 0 and 1</source>
+        <comment>engine message</comment>
+        <translation>训练部分的最小值和最大值变为 0 和 1</translation>
+    </message>
+    <message>
+        <source>Minus the mean of the training split</source>
+        <comment>engine message</comment>
+        <translation>减去训练部分的均值</translation>
+    </message>
+    <message>
+        <source>Minus the mean, divided by the standard deviation of the training split</source>
+        <comment>engine message</comment>
+        <translation>减去训练部分的均值，再除以其标准差</translation>
+    </message>
+    <message>
+        <source>Mixed images take shares of their classes, one class per sample; the data has {targets}.</source>
+        <comment>engine message</comment>
+        <translation>混合图像按比例取各自的类别，每个样本一个类别；数据有 {targets}。</translation>
+    </message>
+    <message>
+        <source>Move it away, or repair it.</source>
+        <comment>engine message</comment>
+        <translation>请将其移走，或修复。</translation>
+    </message>
+    <message>
+        <source>Move it behind the block.</source>
+        <comment>engine message</comment>
+        <translation>请将其移到模块之后。</translation>
+    </message>
+    <message>
+        <source>Move it into the folder of the project.</source>
+        <comment>engine message</comment>
+        <translation>请将其移入工程的文件夹。</translation>
+    </message>
+    <message>
+        <source>Name a file in it, such as outcome.xml.</source>
+        <comment>engine message</comment>
+        <translation>请指定其中的文件，例如 outcome.xml。</translation>
+    </message>
+    <message>
+        <source>Name a file in it, such as {to}.</source>
+        <comment>engine message</comment>
+        <translation>请指定其中的文件，例如 {to}。</translation>
+    </message>
+    <message>
+        <source>Name a file of your own as the sample.</source>
+        <comment>engine message</comment>
+        <translation>请指定您自己的文件作为样本。</translation>
+    </message>
+    <message>
+        <source>Name a file such as netwright-0.1.0-py3-none-any.whl.</source>
+        <comment>engine message</comment>
+        <translation>请指定文件，例如 netwright-0.1.0-py3-none-any.whl。</translation>
+    </message>
+    <message>
+        <source>Name a file, or shards: train-{{0000..0146}}.tar.</source>
+        <comment>engine message</comment>
+        <translation>请指定文件，或分片：train-{{0000..0146}}.tar。</translation>
+    </message>
+    <message>
+        <source>Name a folder on another disk.</source>
+        <comment>engine message</comment>
+        <translation>请指定另一磁盘上的文件夹。</translation>
+    </message>
+    <message>
+        <source>Name a folder.</source>
+        <comment>engine message</comment>
+        <translation>请指定文件夹。</translation>
+    </message>
+    <message>
+        <source>Name a layer.</source>
+        <comment>engine message</comment>
+        <translation>请指定一个层。</translation>
+    </message>
+    <message>
+        <source>Name a project file in it, such as {projects}.</source>
+        <comment>engine message</comment>
+        <translation>请指定其中的一个工程文件，例如 {projects}。</translation>
+    </message>
+    <message>
+        <source>Name a template to begin with: `netwright-engine templates` lists them.</source>
+        <comment>engine message</comment>
+        <translation>请指定作为起点的模板：`netwright-engine templates` 会列出它们。</translation>
+    </message>
+    <message>
+        <source>Name another file, or add --force to replace what is there.</source>
+        <comment>engine message</comment>
+        <translation>请指定其他文件，或添加 --force 以替换现有文件。</translation>
+    </message>
+    <message>
+        <source>Name another file, or use --force.</source>
+        <comment>engine message</comment>
+        <translation>请指定其他文件，或使用 --force。</translation>
+    </message>
+    <message>
+        <source>Name another file.</source>
+        <comment>engine message</comment>
+        <translation>请指定其他文件。</translation>
+    </message>
+    <message>
+        <source>Name another folder.</source>
+        <comment>engine message</comment>
+        <translation>请指定其他文件夹。</translation>
+    </message>
+    <message>
+        <source>Name another one.</source>
+        <comment>engine message</comment>
+        <translation>请指定另一个。</translation>
+    </message>
+    <message>
+        <source>Name another range: --pixels.</source>
+        <comment>engine message</comment>
+        <translation>请指定其他范围：--pixels。</translation>
+    </message>
+    <message>
+        <source>Name another storage in the profile, or start in a folder that can be written.</source>
+        <comment>engine message</comment>
+        <translation>请在配置文件中指定其他存储位置，或从可写入的文件夹启动。</translation>
+    </message>
+    <message>
+        <source>Name data, or --outputs N.</source>
+        <comment>engine message</comment>
+        <translation>请指定数据，或 --outputs N。</translation>
+    </message>
+    <message>
+        <source>Name each class.</source>
+        <comment>engine message</comment>
+        <translation>请为每个类别命名。</translation>
+    </message>
+    <message>
+        <source>Name files below {parent}, or let the hosts see that folder: netwright-engine cluster edit {name} --set &quot;path_map={parent_2}=/shared/data&quot;.</source>
+        <comment>engine message</comment>
+        <translation>请指定 {parent} 下的文件，或让主机能看到该文件夹：netwright-engine cluster edit {name} --set &quot;path_map={parent_2}=/shared/data&quot;。</translation>
+    </message>
+    <message>
+        <source>Name it with one of {formats}, or say --format onnx, pytorch or pt2.</source>
+        <comment>engine message</comment>
+        <translation>请用 {formats} 之一命名，或写 --format onnx、pytorch 或 pt2。</translation>
+    </message>
+    <message>
+        <source>Name it: data=PATH.</source>
+        <comment>engine message</comment>
+        <translation>请指定：data=PATH。</translation>
+    </message>
+    <message>
+        <source>Name more, or choose gpu.</source>
+        <comment>engine message</comment>
+        <translation>请指定更多，或选择 gpu。</translation>
+    </message>
+    <message>
+        <source>Name one in the field Response (data.response).</source>
+        <comment>engine message</comment>
+        <translation>请在“响应”字段 (data.response) 中指定一个。</translation>
+    </message>
+    <message>
+        <source>Name one of them as the address of the cluster profile instead of auto, or in RAY_ADDRESS.</source>
+        <comment>engine message</comment>
+        <translation>请将其中之一指定为集群配置文件的地址以代替 auto，或在 RAY_ADDRESS 中指定。</translation>
+    </message>
+    <message>
+        <source>Name one of them.</source>
+        <comment>engine message</comment>
+        <translation>请指定其中之一。</translation>
+    </message>
+    <message>
+        <source>Name one of {addresses} as interface of the cluster profile.</source>
+        <comment>engine message</comment>
+        <translation>请将 {addresses} 之一指定为集群配置文件的 interface。</translation>
+    </message>
+    <message>
+        <source>Name one of {by_name}, or choose it: netwright-engine cluster default NAME.</source>
+        <comment>engine message</comment>
+        <translation>请指定 {by_name} 之一，或选择它：netwright-engine cluster default NAME。</translation>
+    </message>
+    <message>
+        <source>Name one with --run-dir.</source>
+        <comment>engine message</comment>
+        <translation>请用 --run-dir 指定一个。</translation>
+    </message>
+    <message>
+        <source>Name one, such as {name}:{text_2}.</source>
+        <comment>engine message</comment>
+        <translation>请指定一个，例如 {name}:{text_2}。</translation>
+    </message>
+    <message>
+        <source>Name one: --wheel FILE.</source>
+        <comment>engine message</comment>
+        <translation>请指定一个：--wheel FILE。</translation>
+    </message>
+    <message>
+        <source>Name one: --wheel.</source>
+        <comment>engine message</comment>
+        <translation>请指定一个：--wheel。</translation>
+    </message>
+    <message>
+        <source>Name some with --data.</source>
+        <comment>engine message</comment>
+        <translation>请用 --data 指定。</translation>
+    </message>
+    <message>
+        <source>Name the address itself if you mean it.</source>
+        <comment>engine message</comment>
+        <translation>如果确实要用它，请直接指定该地址。</translation>
+    </message>
+    <message>
+        <source>Name the block, or the layer before it.</source>
+        <comment>engine message</comment>
+        <translation>请指定该模块，或它之前的层。</translation>
+    </message>
+    <message>
+        <source>Name the classes of the network in its order: --classes FILE, a line each.</source>
+        <comment>engine message</comment>
+        <translation>请按网络的顺序指定其类别：--classes FILE，每行一个。</translation>
+    </message>
+    <message>
+        <source>Name the data with --set data.path=PATH.</source>
+        <comment>engine message</comment>
+        <translation>请用 --set data.path=PATH 指定数据。</translation>
+    </message>
+    <message>
+        <source>Name the entries to remove by their numbers, or all that have ended with --done.</source>
+        <comment>engine message</comment>
+        <translation>请用编号指定要移除的项，或用 --done 移除所有已结束的项。</translation>
+    </message>
+    <message>
+        <source>Name the folder of a run that has trained.</source>
+        <comment>engine message</comment>
+        <translation>请指定已训练过的运行的文件夹。</translation>
+    </message>
+    <message>
+        <source>Name the folder of a run, or train without a teacher: --set training.distil_from=</source>
+        <comment>engine message</comment>
+        <translation>请指定运行的文件夹，或不用教师训练：--set training.distil_from=</translation>
+    </message>
+    <message>
+        <source>Name the folder of a run.</source>
+        <comment>engine message</comment>
+        <translation>请指定运行的文件夹。</translation>
+    </message>
+    <message>
+        <source>Name the folder that holds the runs.</source>
+        <comment>engine message</comment>
+        <translation>请指定存放运行的文件夹。</translation>
+    </message>
+    <message>
+        <source>Name the interface in the cluster profile.</source>
+        <comment>engine message</comment>
+        <translation>请在集群配置文件中指定接口。</translation>
+    </message>
+    <message>
+        <source>Name the run, or leave out what stores or removes them.</source>
+        <comment>engine message</comment>
+        <translation>请指定该运行，或去掉存储或移除它们的选项。</translation>
+    </message>
+    <message>
+        <source>Name those of the other data, too: --set data.{target_kind_2}=PATH.</source>
+        <comment>engine message</comment>
+        <translation>请同时指定其他数据的目标：--set data.{target_kind_2}=PATH。</translation>
+    </message>
+    <message>
+        <source>Name those to learn from so, or divide the data at random.</source>
+        <comment>engine message</comment>
+        <translation>请如此标记要学习的样本，或随机拆分数据。</translation>
+    </message>
+    <message>
+        <source>Name weights, or the folder of a run.</source>
+        <comment>engine message</comment>
+        <translation>请指定权重，或运行的文件夹。</translation>
+    </message>
+    <message>
+        <source>Name weights: --from FILE.</source>
+        <comment>engine message</comment>
+        <translation>请指定权重：--from FILE。</translation>
+    </message>
+    <message>
+        <source>Name what to {name}: {options} or {last}.</source>
+        <comment>engine message</comment>
+        <translation>请指定要{name}的内容：{options} 或 {last}。</translation>
+    </message>
+    <message>
+        <source>Names are those that `netwright-engine weights PROJECT` lists.</source>
+        <comment>engine message</comment>
+        <translation>名称即 `netwright-engine weights PROJECT` 所列的名称。</translation>
+    </message>
+    <message>
+        <source>Names with other letters cannot be opened.</source>
+        <comment>engine message</comment>
+        <translation>含有其他字母的名称无法打开。</translation>
+    </message>
+    <message>
+        <source>Nesterov needs a momentum above 0.</source>
+        <comment>engine message</comment>
+        <translation>Nesterov 需要大于 0 的动量。</translation>
+    </message>
+    <message>
+        <source>Network is unreachable</source>
+        <comment>engine message</comment>
+        <translation>网络不可达</translation>
+    </message>
+    <message>
+        <source>Netwright needs 3.11 or newer.</source>
+        <comment>engine message</comment>
+        <translation>Netwright 需要 3.11 或更新版本。</translation>
+    </message>
+    <message>
+        <source>Netwright sets the threads of its own runs; other programs of this shell keep the limit.</source>
+        <comment>engine message</comment>
+        <translation>Netwright 会为自己的运行设置线程数；此 shell 的其他程序仍受此限制。</translation>
+    </message>
+    <message>
+        <source>Netwright {version}</source>
+        <comment>engine message</comment>
+        <translation>Netwright {version}</translation>
+    </message>
+    <message>
+        <source>No GPU can be used: {value}.</source>
+        <comment>engine message</comment>
+        <translation>没有可用的 GPU：{value}。</translation>
+    </message>
+    <message>
+        <source>No Ray runs on this machine.</source>
+        <comment>engine message</comment>
+        <translation>本机上没有运行 Ray。</translation>
+    </message>
+    <message>
+        <source>No axis is left</source>
+        <comment>engine message</comment>
+        <translation>没有轴剩下</translation>
+    </message>
+    <message>
+        <source>No channel of the network can be removed.</source>
+        <comment>engine message</comment>
+        <translation>网络没有可移除的通道。</translation>
+    </message>
+    <message>
+        <source>No column of {path} is left as an input.</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有剩下可作输入的列。</translation>
+    </message>
+    <message>
+        <source>No column of {table} names images in {folder}: its columns are {names}, the first cell is {written}.</source>
+        <comment>engine message</comment>
+        <translation>{table} 没有列指定 {folder} 中的图像：其列为 {names}，第一个单元格为 {written}。</translation>
+    </message>
+    <message>
+        <source>No comparison was asked for.</source>
+        <comment>engine message</comment>
+        <translation>没有要求比较。</translation>
+    </message>
+    <message>
+        <source>No data is named.</source>
+        <comment>engine message</comment>
+        <translation>没有指定数据。</translation>
+    </message>
+    <message>
+        <source>No file matches {path}.</source>
+        <comment>engine message</comment>
+        <translation>没有文件与 {path} 匹配。</translation>
+    </message>
+    <message>
+        <source>No file with constants is named in the project</source>
+        <comment>engine message</comment>
+        <translation>工程中没有指定常量文件</translation>
+    </message>
+    <message>
+        <source>No first network is known for {data}: {told}</source>
+        <comment>engine message</comment>
+        <translation>没有适合 {data} 的初始网络：{told}</translation>
+    </message>
+    <message>
+        <source>No folder for runs can be written; tried none.</source>
+        <comment>engine message</comment>
+        <translation>没有可写入运行的文件夹；未尝试任何文件夹。</translation>
+    </message>
+    <message>
+        <source>No gradient comes back to any weight: every way from a layer with weights to the output passes one that stops it, such as a stop gradient or an arg max.</source>
+        <comment>engine message</comment>
+        <translation>没有梯度传回任何权重：从带权重的层到输出的每条路径都经过阻断梯度的层，例如停止梯度或 arg max。</translation>
+    </message>
+    <message>
+        <source>No network interface of {gethostname} has the address {address}.</source>
+        <comment>engine message</comment>
+        <translation>{gethostname} 的网络接口都没有地址 {address}。</translation>
+    </message>
+    <message>
+        <source>No numbers can be fitted on {spoken}.</source>
+        <comment>engine message</comment>
+        <translation>不能在{spoken}上拟合数值。</translation>
+    </message>
+    <message>
+        <source>No option has &apos;{words}&apos; in its name or its help.</source>
+        <comment>engine message</comment>
+        <translation>没有选项的名称或帮助中含有“{words}”。</translation>
+    </message>
+    <message>
+        <source>No output of the file depends on its inputs, so there is no network in it.</source>
+        <comment>engine message</comment>
+        <translation>文件的输出都不依赖于其输入，因此其中没有网络。</translation>
+    </message>
+    <message>
+        <source>No partition of Slurm is up.</source>
+        <comment>engine message</comment>
+        <translation>Slurm 没有可用的分区。</translation>
+    </message>
+    <message>
+        <source>No process is at work on {path}: it is {state}.</source>
+        <comment>engine message</comment>
+        <translation>没有进程在处理 {path}：它处于{state}状态。</translation>
+    </message>
+    <message>
+        <source>No route to host</source>
+        <comment>engine message</comment>
+        <translation>没有到主机的路由</translation>
+    </message>
+    <message>
+        <source>No sample is named train.</source>
+        <comment>engine message</comment>
+        <translation>没有样本被标为 train。</translation>
+    </message>
+    <message>
+        <source>No space left on device</source>
+        <comment>engine message</comment>
+        <translation>设备上没有剩余空间</translation>
+    </message>
+    <message>
+        <source>No such file or directory</source>
+        <comment>engine message</comment>
+        <translation>没有这个文件或文件夹</translation>
+    </message>
+    <message>
+        <source>No text is left to train on.</source>
+        <comment>engine message</comment>
+        <translation>没有文本剩下用于训练。</translation>
+    </message>
+    <message>
+        <source>No trial can be trained: {begin}</source>
+        <comment>engine message</comment>
+        <translation>没有试验能够训练：{begin}</translation>
+    </message>
+    <message>
+        <source>No trial could be trained to its end: {why}.</source>
+        <comment>engine message</comment>
+        <translation>没有试验能训练到结束：{why}。</translation>
+    </message>
+    <message>
+        <source>No trial has finished.</source>
+        <comment>engine message</comment>
+        <translation>没有试验完成。</translation>
+    </message>
+    <message>
+        <source>No trial of {path} has failed.</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有失败的试验。</translation>
+    </message>
+    <message>
+        <source>No trial of {path} has finished yet.</source>
+        <comment>engine message</comment>
+        <translation>{path} 还没有试验完成。</translation>
+    </message>
+    <message>
+        <source>No trial of {path} has {objective}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的试验都没有 {objective}。</translation>
+    </message>
+    <message>
+        <source>No webhook is set.</source>
+        <comment>engine message</comment>
+        <translation>未设置 webhook。</translation>
+    </message>
+    <message>
+        <source>No weight of {file} belongs to this network.</source>
+        <comment>engine message</comment>
+        <translation>{file} 中没有属于此网络的权重。</translation>
+    </message>
+    <message>
+        <source>No window fits into the training split: each takes lags + horizon = {span} steps, and the longest series has {max} to train on.</source>
+        <comment>engine message</comment>
+        <translation>训练部分放不下任何窗：每个窗占滞后 + 预测范围 = {span} 步，而最长的序列有 {max} 步可用于训练。</translation>
+    </message>
+    <message>
+        <source>None of the {total} samples of {path} can be read.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的 {total} 个样本都无法读取。</translation>
+    </message>
+    <message>
+        <source>None of {most_tries} choices fulfils the {constraints} constraint(s) of the experiment: {constraints_2}.</source>
+        <comment>engine message</comment>
+        <translation>{most_tries} 次选择都不满足实验的 {constraints} 个约束：{constraints_2}。</translation>
+    </message>
+    <message>
+        <source>Normalise &apos;{name}&apos; (z-score)</source>
+        <comment>engine message</comment>
+        <translation>将“{name}”归一化 (z-score)</translation>
+    </message>
+    <message>
+        <source>Normalise the inputs, or add batch normalisation.</source>
+        <comment>engine message</comment>
+        <translation>请将输入归一化，或添加批量归一化。</translation>
+    </message>
+    <message>
+        <source>Normalise the responses</source>
+        <comment>engine message</comment>
+        <translation>将响应归一化</translation>
+    </message>
+    <message>
+        <source>Normalise the targets</source>
+        <comment>engine message</comment>
+        <translation>将目标归一化</translation>
+    </message>
+    <message>
+        <source>Normalise them; predictions and metrics keep their units.</source>
+        <comment>engine message</comment>
+        <translation>请将其归一化；预测值和指标保持原单位。</translation>
+    </message>
+    <message>
+        <source>Normalised responses need a layer that gives them their units back: an inverse normalisation with fitted numbers as the last layer.</source>
+        <comment>engine message</comment>
+        <translation>归一化的响应需要一个恢复其单位的层：将带拟合数值的逆归一化作为最后一层。</translation>
+    </message>
+    <message>
+        <source>Not a directory</source>
+        <comment>engine message</comment>
+        <translation>不是文件夹</translation>
+    </message>
+    <message>
+        <source>Not even {least} sample(s) fit: {why_not}.</source>
+        <comment>engine message</comment>
+        <translation>连 {least} 个样本也放不下：{why_not}。</translation>
+    </message>
+    <message>
+        <source>Not installed: {what}</source>
+        <comment>engine message</comment>
+        <translation>未安装：{what}</translation>
+    </message>
+    <message>
+        <source>Notes and tags are not kept.</source>
+        <comment>engine message</comment>
+        <translation>备注和标记未保存。</translation>
+    </message>
+    <message>
+        <source>Nothing can be written into {folder}: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法在 {folder} 中写入：{strerror}。</translation>
+    </message>
+    <message>
+        <source>Nothing in the network can learn: no layer has weights, or all that have are frozen.</source>
+        <comment>engine message</comment>
+        <translation>网络中没有可学习的内容：没有层带权重，或所有带权重的层都已冻结。</translation>
+    </message>
+    <message>
+        <source>Nothing inside the block uses this.</source>
+        <comment>engine message</comment>
+        <translation>模块内没有任何层使用它。</translation>
+    </message>
+    <message>
+        <source>Nothing is changed: the best trial is not better by more than chance ({words}).</source>
+        <comment>engine message</comment>
+        <translation>没有更改：最佳试验的优势不超过偶然 ({words})。</translation>
+    </message>
+    <message>
+        <source>Nothing is changed: {pairs} pair(s) of runs of the project and the best trial ended</source>
+        <comment>engine message</comment>
+        <translation>没有更改：该工程与最佳试验有 {pairs} 对运行结束</translation>
+    </message>
+    <message>
+        <source>Nothing is changed: {why} than the project (validation {metric} {score}).</source>
+        <comment>engine message</comment>
+        <translation>没有更改：{why}，与该工程相比（验证 {metric} {score}）。</translation>
+    </message>
+    <message>
+        <source>Nothing is known about the file {file}.</source>
+        <comment>engine message</comment>
+        <translation>对文件 {file} 一无所知。</translation>
+    </message>
+    <message>
+        <source>Nothing is known about the file {name}.</source>
+        <comment>engine message</comment>
+        <translation>对文件 {name} 一无所知。</translation>
+    </message>
+    <message>
+        <source>Nothing is known yet about the file {file}.</source>
+        <comment>engine message</comment>
+        <translation>对文件 {file} 尚一无所知。</translation>
+    </message>
+    <message>
+        <source>Nothing is left along axis {axis}: {result} less {cut} on both sides.</source>
+        <comment>engine message</comment>
+        <translation>轴 {axis} 上没有剩余：{result} 两侧各减去 {cut}。</translation>
+    </message>
+    <message>
+        <source>Nothing is left of axis {axis} at any size: the start {start} is not before the end {end}.</source>
+        <comment>engine message</comment>
+        <translation>无论大小如何，轴 {axis} 都没有剩余：起点 {start} 不在终点 {end} 之前。</translation>
+    </message>
+    <message>
+        <source>Nothing is left of axis {axis}: it has {size} places, from {start} on there is none.</source>
+        <comment>engine message</comment>
+        <translation>轴 {axis} 没有剩余：它有 {size} 个位置，从 {start} 起没有位置。</translation>
+    </message>
+    <message>
+        <source>Nothing is left of axis {axis}: it has {size} places, from {start} up to {end} there is none.</source>
+        <comment>engine message</comment>
+        <translation>轴 {axis} 没有剩余：它有 {size} 个位置，从 {start} 到 {end} 之间没有位置。</translation>
+    </message>
+    <message>
+        <source>Nothing is left to train on: {count} sample(s) in order, of which validation and test take {part} and the gaps {gap} each.</source>
+        <comment>engine message</comment>
+        <translation>没有可训练的内容：按顺序共 {count} 个样本，其中验证和测试占 {part}，间隔各占 {gap}。</translation>
+    </message>
+    <message>
+        <source>Nothing is left to vary.</source>
+        <comment>engine message</comment>
+        <translation>没有剩下可变化的内容。</translation>
+    </message>
+    <message>
+        <source>Nothing is left: {size} · {scale} is below 1.</source>
+        <comment>engine message</comment>
+        <translation>没有剩余：{size} · {scale} 小于 1。</translation>
+    </message>
+    <message>
+        <source>Nothing is to change.</source>
+        <comment>engine message</comment>
+        <translation>没有要更改的内容。</translation>
+    </message>
+    <message>
+        <source>Nothing of the file is run, so layers with code of their own cannot come along.</source>
+        <comment>engine message</comment>
+        <translation>不会运行文件的任何内容，因此带有自己代码的层无法一同导入。</translation>
+    </message>
+    <message>
+        <source>Nothing was changed; save elsewhere.</source>
+        <comment>engine message</comment>
+        <translation>未作任何更改；请保存到别处。</translation>
+    </message>
+    <message>
+        <source>Nothing was read from {where} for {silence_s}.</source>
+        <comment>engine message</comment>
+        <translation>从 {where} 有 {silence_s} 没有读到任何内容。</translation>
+    </message>
+    <message>
+        <source>Number the ids anew from 0, as numpy.unique(..., return_inverse=True) does.</source>
+        <comment>engine message</comment>
+        <translation>请从 0 起重新编号，如 numpy.unique(..., return_inverse=True) 所做。</translation>
+    </message>
+    <message>
+        <source>Numbers become the mean of the training rows, texts a category of their own; rows without a response are left out.</source>
+        <comment>engine message</comment>
+        <translation>数值用训练行的均值填充，文本自成一个类别；没有响应的行会被排除。</translation>
+    </message>
+    <message>
+        <source>OMP_NUM_THREADS is {limit}: torch uses {limit_2} of {cores} cores</source>
+        <comment>engine message</comment>
+        <translation>OMP_NUM_THREADS 为 {limit}：torch 使用 {cores} 个核中的 {limit_2} 个</translation>
+    </message>
+    <message>
+        <source>ONNX Runtime cannot run the exported network on inputs of {shapes}: {error} The file was not kept.</source>
+        <comment>engine message</comment>
+        <translation>ONNX Runtime 无法对 {shapes} 的输入运行导出的网络：{error}文件未保留。</translation>
+    </message>
+    <message>
+        <source>ONNX Runtime cannot run the network in {precision}: {reason} The file was not kept.</source>
+        <comment>engine message</comment>
+        <translation>ONNX Runtime 无法以 {precision} 运行网络：{reason}文件未保留。</translation>
+    </message>
+    <message>
+        <source>ONNX Runtime cannot run {name}: {error}</source>
+        <comment>engine message</comment>
+        <translation>ONNX Runtime 无法运行 {name}：{error}</translation>
+    </message>
+    <message>
+        <source>ONNX Runtime crashed while it was {action}</source>
+        <comment>engine message</comment>
+        <translation>ONNX Runtime 在执行“{action}”时崩溃</translation>
+    </message>
+    <message>
+        <source>ONNX Runtime crashed while {doing}.</source>
+        <comment>engine message</comment>
+        <translation>ONNX Runtime 在{doing}时崩溃。</translation>
+    </message>
+    <message>
+        <source>ONNX Runtime gives other numbers than torch: output {names} {fact}.</source>
+        <comment>engine message</comment>
+        <translation>ONNX Runtime 给出的数与 torch 不同：输出 {names} {fact}。</translation>
+    </message>
+    <message>
+        <source>ONNX Runtime took longer than {patience_s} s while {doing}.</source>
+        <comment>engine message</comment>
+        <translation>ONNX Runtime 在{doing}时用时超过 {patience_s} 秒。</translation>
+    </message>
+    <message>
+        <source>ONNX has no complex numbers.</source>
+        <comment>engine message</comment>
+        <translation>ONNX 没有复数。</translation>
+    </message>
+    <message>
+        <source>Of the curves, those of the best {most_curves} trials are drawn.</source>
+        <comment>engine message</comment>
+        <translation>曲线只绘制最佳的 {most_curves} 个试验。</translation>
+    </message>
+    <message>
+        <source>Of {count} classes the right one is always among {top_k}.</source>
+        <comment>engine message</comment>
+        <translation>共 {count} 个类别，正确类别总在前 {top_k} 个之中。</translation>
+    </message>
+    <message>
+        <source>On {host}: {cause}</source>
+        <comment>engine message</comment>
+        <translation>在 {host} 上：{cause}</translation>
+    </message>
+    <message>
+        <source>Once it is there again: netwright-engine experiment run {path}</source>
+        <comment>engine message</comment>
+        <translation>恢复后请执行：netwright-engine experiment run {path}</translation>
+    </message>
+    <message>
+        <source>One column of 0 and 1 per category takes them; the column that tells several series apart is data.group_column, or data.id_column of sequences.</source>
+        <comment>engine message</comment>
+        <translation>每个类别用一个 0 和 1 的列即可接收；区分多个序列的列为 data.group_column，序列则为 data.id_column。</translation>
+    </message>
+    <message>
+        <source>One end of the connection is not in the network.</source>
+        <comment>engine message</comment>
+        <translation>连接的一端不在网络中。</translation>
+    </message>
+    <message>
+        <source>One letter stands for equal sizes: use another one, or change a size.</source>
+        <comment>engine message</comment>
+        <translation>一个字母代表相等的大小：请使用另一个字母，或更改大小。</translation>
+    </message>
+    <message>
+        <source>One sequence per sample can be split; the data has {timed}: {names}.</source>
+        <comment>engine message</comment>
+        <translation>每个样本只能拆分一个序列；数据有 {timed} 个：{names}。</translation>
+    </message>
+    <message>
+        <source>Only a layer with one input and one output can be bypassed; {label} has {count} inputs.</source>
+        <comment>engine message</comment>
+        <translation>只有单输入单输出的层才能旁路；{label}有 {count} 个输入。</translation>
+    </message>
+    <message>
+        <source>Only axis {axis}, which is joined, may differ.</source>
+        <comment>engine message</comment>
+        <translation>只有被连接的轴 {axis} 可以不同。</translation>
+    </message>
+    <message>
+        <source>Only needed for these.</source>
+        <comment>engine message</comment>
+        <translation>仅这些功能需要。</translation>
+    </message>
+    <message>
+        <source>Only the last may not.</source>
+        <comment>engine message</comment>
+        <translation>只有最后一个可以不说明。</translation>
+    </message>
+    <message>
+        <source>Only {free} are free for {name} ({folder})</source>
+        <comment>engine message</comment>
+        <translation>{name}只有 {free} 空闲空间 ({folder})</translation>
+    </message>
+    <message>
+        <source>Only {free} of {total} memory are free</source>
+        <comment>engine message</comment>
+        <translation>{total} 内存中仅有 {free} 空闲</translation>
+    </message>
+    <message>
+        <source>Open it with a newer version.</source>
+        <comment>engine message</comment>
+        <translation>请用较新的版本打开。</translation>
+    </message>
+    <message>
+        <source>Open it.</source>
+        <comment>engine message</comment>
+        <translation>请打开它。</translation>
+    </message>
+    <message>
+        <source>Open or build the network first, then start it from these weights: the section &apos;weights&apos; of the project names the file (--set weights.file=FILE).</source>
+        <comment>engine message</comment>
+        <translation>请先打开或构建网络，再用这些权重作为起点：工程的 &apos;weights&apos; 部分指定该文件 (--set weights.file=FILE)。</translation>
+    </message>
+    <message>
+        <source>Operation not permitted</source>
+        <comment>engine message</comment>
+        <translation>不允许的操作</translation>
+    </message>
+    <message>
+        <source>Opset {opset} has no form for {layers}.</source>
+        <comment>engine message</comment>
+        <translation>Opset {opset} 没有 {layers} 的形式。</translation>
+    </message>
+    <message>
+        <source>Options are for other data.</source>
+        <comment>engine message</comment>
+        <translation>选项用于其他数据。</translation>
+    </message>
+    <message>
+        <source>Or give the numbers.</source>
+        <comment>engine message</comment>
+        <translation>或者给出数值。</translation>
+    </message>
+    <message>
+        <source>Or name host:port of its head as the address of the cluster profile instead of auto, or in RAY_ADDRESS.</source>
+        <comment>engine message</comment>
+        <translation>或者将其头节点的 host:port 指定为集群配置文件的地址以代替 auto，或在 RAY_ADDRESS 中指定。</translation>
+    </message>
+    <message>
+        <source>Or save the model with torch.export as .pt2, or as ONNX, and import that.</source>
+        <comment>engine message</comment>
+        <translation>或者用 torch.export 将模型保存为 .pt2，或保存为 ONNX，再导入。</translation>
+    </message>
+    <message>
+        <source>Or train in one process (environment.target=cpu).</source>
+        <comment>engine message</comment>
+        <translation>或在一个进程中训练 (environment.target=cpu)。</translation>
+    </message>
+    <message>
+        <source>Or t{way_out}</source>
+        <comment>engine message</comment>
+        <translation>或{way_out}</translation>
+    </message>
+    <message>
+        <source>Or write csv.</source>
+        <comment>engine message</comment>
+        <translation>或者写入 csv。</translation>
+    </message>
+    <message>
+        <source>Others stand in for them while training, and the run lists them.</source>
+        <comment>engine message</comment>
+        <translation>训练时由其他样本代替，运行会列出它们。</translation>
+    </message>
+    <message>
+        <source>Output &apos;{name}&apos; has {steps} steps where its target has {shape}.</source>
+        <comment>engine message</comment>
+        <translation>输出“{name}”有 {steps} 步，而其目标有 {shape} 步。</translation>
+    </message>
+    <message>
+        <source>Output &apos;{network}&apos; is</source>
+        <comment>engine message</comment>
+        <translation>输出“{network}”为</translation>
+    </message>
+    <message>
+        <source>Output {name} is not comparable in full.</source>
+        <comment>engine message</comment>
+        <translation>输出 {name} 不能完全比较。</translation>
+    </message>
+    <message>
+        <source>Pack them into tar files of some 100 MB, which are read as shards: data.source=shards.</source>
+        <comment>engine message</comment>
+        <translation>请将其打包为约 100 MB 的 tar 文件，作为分片读取：data.source=shards。</translation>
+    </message>
+    <message>
+        <source>Permission denied</source>
+        <comment>engine message</comment>
+        <translation>权限被拒绝</translation>
+    </message>
+    <message>
+        <source>Pixels of ImageNet have 3 channels; {name} takes {channels}.</source>
+        <comment>engine message</comment>
+        <translation>ImageNet 的像素有 3 个通道；{name} 接收 {channels} 个。</translation>
+    </message>
+    <message>
+        <source>Plain code is printed for tables, image folders and array files alone.</source>
+        <comment>engine message</comment>
+        <translation>只有表、图像文件夹和数组文件才会输出普通代码。</translation>
+    </message>
+    <message>
+        <source>Predict classes, or choose another response.</source>
+        <comment>engine message</comment>
+        <translation>请预测类别，或选择其他响应。</translation>
+    </message>
+    <message>
+        <source>Predict classes.</source>
+        <comment>engine message</comment>
+        <translation>请预测类别。</translation>
+    </message>
+    <message>
+        <source>Predict numbers, or choose another response.</source>
+        <comment>engine message</comment>
+        <translation>请预测数值，或选择其他响应。</translation>
+    </message>
+    <message>
+        <source>Predict numbers.</source>
+        <comment>engine message</comment>
+        <translation>请预测数值。</translation>
+    </message>
+    <message>
+        <source>Prune weights instead (without --structured), or ungroup blocks (Network &gt; Block &gt; Ungroup).</source>
+        <comment>engine message</comment>
+        <translation>请改为对权重剪枝（不用 --structured），或取消模块的组合（“网络”&gt;“模块”&gt;“取消组合”）。</translation>
+    </message>
+    <message>
+        <source>Put a complex-to-real layer at the end.</source>
+        <comment>engine message</comment>
+        <translation>请在末端放置复数转实数层。</translation>
+    </message>
+    <message>
+        <source>Put a complex-to-real layer before it.</source>
+        <comment>engine message</comment>
+        <translation>请在其前放置复数转实数层。</translation>
+    </message>
+    <message>
+        <source>Put a real-to-complex layer before it.</source>
+        <comment>engine message</comment>
+        <translation>请在其前放置实数转复数层。</translation>
+    </message>
+    <message>
+        <source>Put both files beside each other.</source>
+        <comment>engine message</comment>
+        <translation>请将两个文件放在一起。</translation>
+    </message>
+    <message>
+        <source>Put it outside, and a block input in its place.</source>
+        <comment>engine message</comment>
+        <translation>请将其放到模块外，并在原处放置模块输入。</translation>
+    </message>
+    <message>
+        <source>Put it right there, or go back to an earlier copy.</source>
+        <comment>engine message</comment>
+        <translation>请在该处改正，或恢复到较早的副本。</translation>
+    </message>
+    <message>
+        <source>Put it right, or remove it.</source>
+        <comment>engine message</comment>
+        <translation>请将其改正，或移除。</translation>
+    </message>
+    <message>
+        <source>Put it right.</source>
+        <comment>engine message</comment>
+        <translation>请改正。</translation>
+    </message>
+    <message>
+        <source>Put longer code into a function of a file.</source>
+        <comment>engine message</comment>
+        <translation>请将较长的代码放入文件的函数中。</translation>
+    </message>
+    <message>
+        <source>Put one at the end of the network.</source>
+        <comment>engine message</comment>
+        <translation>请在网络末端放置一个。</translation>
+    </message>
+    <message>
+        <source>Put one softmax or sigmoid layer at the output, or export without the training script.</source>
+        <comment>engine message</comment>
+        <translation>请在输出处放置一个 softmax 或 sigmoid 层，或不带训练脚本导出。</translation>
+    </message>
+    <message>
+        <source>Put the file back as it was, and change options with --set; or train anew.</source>
+        <comment>engine message</comment>
+        <translation>请将文件恢复原样，并用 --set 更改选项；或者重新训练。</translation>
+    </message>
+    <message>
+        <source>Put the layer whose output depends so on the values, and what follows it, into the last stage, or use another strategy.</source>
+        <comment>engine message</comment>
+        <translation>请将输出如此依赖于数值的层及其后的层放入最后一个阶段，或使用其他策略。</translation>
+    </message>
+    <message>
+        <source>Put the line right first.</source>
+        <comment>engine message</comment>
+        <translation>请先改正该行。</translation>
+    </message>
+    <message>
+        <source>Put the sequences of each class into a folder of its own, or name a column to predict (data.response).</source>
+        <comment>engine message</comment>
+        <translation>请将每类的序列放入各自的文件夹，或指定要预测的列 (data.response)。</translation>
+    </message>
+    <message>
+        <source>Put the weights beside the file (--external-data yes), in float32 and opset {lowest_exported} or above, or export to PyTorch.</source>
+        <comment>engine message</comment>
+        <translation>请将权重放在文件旁 (--external-data yes)，使用 float32 和 opset {lowest_exported} 或更高，或导出为 PyTorch。</translation>
+    </message>
+    <message>
+        <source>Put them where its hosts see them, and say so: netwright-engine cluster edit {name} --set &quot;path_map={parent}=/shared/data&quot;.</source>
+        <comment>engine message</comment>
+        <translation>请将其放到集群主机能看到的位置并说明：netwright-engine cluster edit {name} --set &quot;path_map={parent}=/shared/data&quot;。</translation>
+    </message>
+    <message>
+        <source>Put these layers into one stage.</source>
+        <comment>engine message</comment>
+        <translation>请将这些层放入同一阶段。</translation>
+    </message>
+    <message>
+        <source>Put {name} into stage {stage}</source>
+        <comment>engine message</comment>
+        <translation>将 {name} 放入阶段 {stage}</translation>
+    </message>
+    <message>
+        <source>Random changes are made of images; the data gives {types}.</source>
+        <comment>engine message</comment>
+        <translation>随机变换用于图像；数据是{types}。</translation>
+    </message>
+    <message>
+        <source>Ray had room for {count} of {count_2} worker(s) in {room_s} s ({each} for each).</source>
+        <comment>engine message</comment>
+        <translation>Ray 在 {room_s} 秒内只有 {count_2} 个工作单元中 {count} 个的空间（每个 {each}）。</translation>
+    </message>
+    <message>
+        <source>Ray has not answered within {limit_s} seconds.</source>
+        <comment>engine message</comment>
+        <translation>Ray 在 {limit_s} 秒内没有回答。</translation>
+    </message>
+    <message>
+        <source>Ray needs host:port of its head, such as head:6379, or auto.</source>
+        <comment>engine message</comment>
+        <translation>Ray 需要其头节点的 host:port，例如 head:6379，或 auto。</translation>
+    </message>
+    <message>
+        <source>Ray {version} is installed, and versions before 2.52 are open to attacks.</source>
+        <comment>engine message</comment>
+        <translation>安装的是 Ray {version}，而 2.52 之前的版本易受攻击。</translation>
+    </message>
+    <message>
+        <source>Read it again.</source>
+        <comment>engine message</comment>
+        <translation>请重新读取。</translation>
+    </message>
+    <message>
+        <source>Read its fields again.</source>
+        <comment>engine message</comment>
+        <translation>请重新读取其字段。</translation>
+    </message>
+    <message>
+        <source>Read the code, then add --trust to let it run this time, or trust the folder in the window.</source>
+        <comment>engine message</comment>
+        <translation>请阅读代码，然后添加 --trust 以允许其运行这一次，或在窗口中信任该文件夹。</translation>
+    </message>
+    <message>
+        <source>Read the fields of {name} again</source>
+        <comment>engine message</comment>
+        <translation>重新读取 {name} 的字段</translation>
+    </message>
+    <message>
+        <source>Read-only file system</source>
+        <comment>engine message</comment>
+        <translation>只读文件系统</translation>
+    </message>
+    <message>
+        <source>Received {x}.</source>
+        <comment>engine message</comment>
+        <translation>收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Reduce it over C.</source>
+        <comment>engine message</comment>
+        <translation>请在 C 上归约。</translation>
+    </message>
+    <message>
+        <source>Remove it, or add a layer with weights behind.</source>
+        <comment>engine message</comment>
+        <translation>请将其移除，或在其后添加带权重的层。</translation>
+    </message>
+    <message>
+        <source>Remove it.</source>
+        <comment>engine message</comment>
+        <translation>请将其移除。</translation>
+    </message>
+    <message>
+        <source>Remove it: saving adds one.</source>
+        <comment>engine message</comment>
+        <translation>请将其移除：保存时会添加一个。</translation>
+    </message>
+    <message>
+        <source>Remove its folder, or install the part again.</source>
+        <comment>engine message</comment>
+        <translation>请移除其文件夹，或重新安装该组件。</translation>
+    </message>
+    <message>
+        <source>Remove one first.</source>
+        <comment>engine message</comment>
+        <translation>请先移除一个。</translation>
+    </message>
+    <message>
+        <source>Remove one of them.</source>
+        <comment>engine message</comment>
+        <translation>请移除其中一个。</translation>
+    </message>
+    <message>
+        <source>Remove outputs, add inputs, or do not repeat it.</source>
+        <comment>engine message</comment>
+        <translation>请移除输出、添加输入，或不要重复。</translation>
+    </message>
+    <message>
+        <source>Remove some first.</source>
+        <comment>engine message</comment>
+        <translation>请先移除一些。</translation>
+    </message>
+    <message>
+        <source>Remove the file: events.jsonl has what it holds.</source>
+        <comment>engine message</comment>
+        <translation>请移除该文件：events.jsonl 含有其内容。</translation>
+    </message>
+    <message>
+        <source>Remove the layer.</source>
+        <comment>engine message</comment>
+        <translation>请移除该层。</translation>
+    </message>
+    <message>
+        <source>Remove the limit</source>
+        <comment>engine message</comment>
+        <translation>取消限制</translation>
+    </message>
+    <message>
+        <source>Remove {name}</source>
+        <comment>engine message</comment>
+        <translation>移除 {name}</translation>
+    </message>
+    <message>
+        <source>Remove {value}</source>
+        <comment>engine message</comment>
+        <translation>移除 {value}</translation>
+    </message>
+    <message>
+        <source>Removes {names}.</source>
+        <comment>engine message</comment>
+        <translation>移除 {names}。</translation>
+    </message>
+    <message>
+        <source>Rename it.</source>
+        <comment>engine message</comment>
+        <translation>请将其重命名。</translation>
+    </message>
+    <message>
+        <source>Rename one of them.</source>
+        <comment>engine message</comment>
+        <translation>请重命名其中一个。</translation>
+    </message>
+    <message>
+        <source>Rename the file, and trust the folders again.</source>
+        <comment>engine message</comment>
+        <translation>请重命名该文件，并重新信任各文件夹。</translation>
+    </message>
+    <message>
+        <source>Repair it.</source>
+        <comment>engine message</comment>
+        <translation>请将其修复。</translation>
+    </message>
+    <message>
+        <source>Repeat the last value</source>
+        <comment>engine message</comment>
+        <translation>重复上一个值</translation>
+    </message>
+    <message>
+        <source>Replace it or leave it out.</source>
+        <comment>engine message</comment>
+        <translation>请将其替换或排除。</translation>
+    </message>
+    <message>
+        <source>Replace it, or leave it out.</source>
+        <comment>engine message</comment>
+        <translation>请将其替换，或排除。</translation>
+    </message>
+    <message>
+        <source>Replace or remove those that are damaged.</source>
+        <comment>engine message</comment>
+        <translation>请替换或移除损坏的文件。</translation>
+    </message>
+    <message>
+        <source>Replace or remove what is damaged, or leave it out on the Data tab (data.excluded_files).</source>
+        <comment>engine message</comment>
+        <translation>请替换或移除损坏的文件，或在“数据”选项卡上将其排除 (data.excluded_files)。</translation>
+    </message>
+    <message>
+        <source>Replace them, or leave the column out (data.left_out).</source>
+        <comment>engine message</comment>
+        <translation>请将其替换，或排除该列 (data.left_out)。</translation>
+    </message>
+    <message>
+        <source>Replace them, or leave the sample out.</source>
+        <comment>engine message</comment>
+        <translation>请将其替换，或排除该样本。</translation>
+    </message>
+    <message>
+        <source>Replace them, or leave these samples out.</source>
+        <comment>engine message</comment>
+        <translation>请将其替换，或排除这些样本。</translation>
+    </message>
+    <message>
+        <source>Require validation.{name_2}.</source>
+        <comment>engine message</comment>
+        <translation>请要求 validation.{name_2}。</translation>
+    </message>
+    <message>
+        <source>Reset the options.</source>
+        <comment>engine message</comment>
+        <translation>请重置这些选项。</translation>
+    </message>
+    <message>
+        <source>Resize by a whole scale, or give the input a length.</source>
+        <comment>engine message</comment>
+        <translation>请按整数倍调整大小，或为输入设定长度。</translation>
+    </message>
+    <message>
+        <source>Restore it from a copy, or remove it: then nothing is compared.</source>
+        <comment>engine message</comment>
+        <translation>请从副本恢复，或将其移除：此后不再比较。</translation>
+    </message>
+    <message>
+        <source>Restore it from a copy.</source>
+        <comment>engine message</comment>
+        <translation>请从副本恢复。</translation>
+    </message>
+    <message>
+        <source>Restore the data, or train anew.</source>
+        <comment>engine message</comment>
+        <translation>请恢复数据，或重新训练。</translation>
+    </message>
+    <message>
+        <source>Restore the file from a copy, or rename it; a new one is then written.</source>
+        <comment>engine message</comment>
+        <translation>请从副本恢复该文件，或将其重命名；随后会写入新文件。</translation>
+    </message>
+    <message>
+        <source>Resume the run once no other engine works on it.</source>
+        <comment>engine message</comment>
+        <translation>请在没有其他引擎处理该运行后再继续它。</translation>
+    </message>
+    <message>
+        <source>Return True to end the run, or nothing.</source>
+        <comment>engine message</comment>
+        <translation>返回 True 可结束运行，否则不返回任何值。</translation>
+    </message>
+    <message>
+        <source>Return one number, the mean over the samples, or one number per sample.</source>
+        <comment>engine message</comment>
+        <translation>请返回一个数（样本的均值），或每个样本一个数。</translation>
+    </message>
+    <message>
+        <source>Return the loss and the outputs of these samples: the training metrics are computed from them.</source>
+        <comment>engine message</comment>
+        <translation>请返回损失以及这些样本的输出：训练指标由它们计算。</translation>
+    </message>
+    <message>
+        <source>Return the loss, one number, or the loss and the outputs.</source>
+        <comment>engine message</comment>
+        <translation>请返回损失（一个数），或损失和输出。</translation>
+    </message>
+    <message>
+        <source>Rewrite it with layers, or use the ONNX file of the model</source>
+        <comment>engine message</comment>
+        <translation>请用层改写，或使用模型的 ONNX 文件</translation>
+    </message>
+    <message>
+        <source>Rotary positions turn channels in pairs: expected an even number of channels of a head, received {x}.</source>
+        <comment>engine message</comment>
+        <translation>旋转位置成对旋转通道：每个头的通道数应为偶数，收到 {x}。</translation>
+    </message>
+    <message>
+        <source>Row {before} of {place} lacks {columns}.</source>
+        <comment>engine message</comment>
+        <translation>{place} 的第 {before} 行缺少 {columns}。</translation>
+    </message>
+    <message>
+        <source>Row {sizes} of {place} has {row}, which is too much.</source>
+        <comment>engine message</comment>
+        <translation>{place} 的第 {sizes} 行有 {row}，过多。</translation>
+    </message>
+    <message>
+        <source>Rows with missing values left out: {skipped}.</source>
+        <comment>engine message</comment>
+        <translation>因缺失值而排除的行：{skipped}。</translation>
+    </message>
+    <message>
+        <source>Run it again: what has come is kept.</source>
+        <comment>engine message</comment>
+        <translation>请再次运行：已到达的内容会保留。</translation>
+    </message>
+    <message>
+        <source>Run it again; if that does not help, the address book is out of date.</source>
+        <comment>engine message</comment>
+        <translation>请再次运行；如果无效，说明地址簿已过时。</translation>
+    </message>
+    <message>
+        <source>Run it again; that server sends the file only as a whole, so nothing was kept.</source>
+        <comment>engine message</comment>
+        <translation>请再次运行；该服务器只整体发送文件，因此没有保留任何内容。</translation>
+    </message>
+    <message>
+        <source>Save it again: torch.export.save(torch.export.export(model.eval(), (example,)), &apos;NAME.pt2&apos;).</source>
+        <comment>engine message</comment>
+        <translation>请重新保存：torch.export.save(torch.export.export(model.eval(), (example,)), &apos;NAME.pt2&apos;)。</translation>
+    </message>
+    <message>
+        <source>Save the model again with Keras: model.save(&apos;NAME.keras&apos;).</source>
+        <comment>engine message</comment>
+        <translation>请用 Keras 重新保存模型：model.save(&apos;NAME.keras&apos;)。</translation>
+    </message>
+    <message>
+        <source>Save the weights alone: torch.save(model.state_dict(), FILE).</source>
+        <comment>engine message</comment>
+        <translation>请只保存权重：torch.save(model.state_dict(), FILE)。</translation>
+    </message>
+    <message>
+        <source>Save the weights as torch.save(model.state_dict(), FILE).</source>
+        <comment>engine message</comment>
+        <translation>请用 torch.save(model.state_dict(), FILE) 保存权重。</translation>
+    </message>
+    <message>
+        <source>Say --set {option}.</source>
+        <comment>engine message</comment>
+        <translation>请写 --set {option}。</translation>
+    </message>
+    <message>
+        <source>Say it: --size height=224 --size width=224.</source>
+        <comment>engine message</comment>
+        <translation>请说明：--size height=224 --size width=224。</translation>
+    </message>
+    <message>
+        <source>Say them: --input 3x224x224</source>
+        <comment>engine message</comment>
+        <translation>请说明：--input 3x224x224</translation>
+    </message>
+    <message>
+        <source>See what it does: ray status.</source>
+        <comment>engine message</comment>
+        <translation>请查看它在做什么：ray status。</translation>
+    </message>
+    <message>
+        <source>See whether it runs on the host of its head: ray status.</source>
+        <comment>engine message</comment>
+        <translation>请查看它是否在其头节点的主机上运行：ray status。</translation>
+    </message>
+    <message>
+        <source>Select it too.</source>
+        <comment>engine message</comment>
+        <translation>请将其一并选中。</translation>
+    </message>
+    <message>
+        <source>Select the layers that are to be one block.</source>
+        <comment>engine message</comment>
+        <translation>请选择要合成一个模块的层。</translation>
+    </message>
+    <message>
+        <source>Select the layers that the frame is to go around.</source>
+        <comment>engine message</comment>
+        <translation>请选择框要围住的层。</translation>
+    </message>
+    <message>
+        <source>Sequences in tables have no {task}: predict classes or numbers, or use NumPy arrays.</source>
+        <comment>engine message</comment>
+        <translation>表中的序列没有{task}：请预测类别或数值，或使用 NumPy 数组。</translation>
+    </message>
+    <message>
+        <source>Sequences of different lengths cannot be padded here.</source>
+        <comment>engine message</comment>
+        <translation>此处不能填充不同长度的序列。</translation>
+    </message>
+    <message>
+        <source>Sequences: a table each (CSV, Parquet), in class folders or in a list, or one long table of all</source>
+        <comment>engine message</comment>
+        <translation>序列：每个序列一个表（CSV、Parquet），位于类别文件夹中或列表中，或全部在一个长表中</translation>
+    </message>
+    <message>
+        <source>Set XDG_CACHE_HOME to a folder with room.</source>
+        <comment>engine message</comment>
+        <translation>请将 XDG_CACHE_HOME 设为有空间的文件夹。</translation>
+    </message>
+    <message>
+        <source>Set XDG_CONFIG_HOME to a folder.</source>
+        <comment>engine message</comment>
+        <translation>请将 XDG_CONFIG_HOME 设为一个文件夹。</translation>
+    </message>
+    <message>
+        <source>Set XDG_STATE_HOME to a folder.</source>
+        <comment>engine message</comment>
+        <translation>请将 XDG_STATE_HOME 设为一个文件夹。</translation>
+    </message>
+    <message>
+        <source>Set XDG_STATE_HOME.</source>
+        <comment>engine message</comment>
+        <translation>请设置 XDG_STATE_HOME。</translation>
+    </message>
+    <message>
+        <source>Set a share for it.</source>
+        <comment>engine message</comment>
+        <translation>请为其设置比例。</translation>
+    </message>
+    <message>
+        <source>Set coordinator=cluster for a profile of Ray, or use one of Slurm, or of a single host over ssh.</source>
+        <comment>engine message</comment>
+        <translation>对于 Ray 的配置文件，请设置 coordinator=cluster，或使用 Slurm 或通过 ssh 的单个主机的配置文件。</translation>
+    </message>
+    <message>
+        <source>Set data.shard_cache to the size of a few shards.</source>
+        <comment>engine message</comment>
+        <translation>请将 data.shard_cache 设为几个分片的大小。</translation>
+    </message>
+    <message>
+        <source>Set data.source to say which it is, such as images.</source>
+        <comment>engine message</comment>
+        <translation>请设置 data.source 以说明是哪一种，例如 images。</translation>
+    </message>
+    <message>
+        <source>Set fewer workers in the profile, or less for each (cores_per_worker, gpus_per_worker, memory), or wait until others have finished: ray status.</source>
+        <comment>engine message</comment>
+        <translation>请在配置文件中设置更少的工作单元或更少的单位资源 (cores_per_worker, gpus_per_worker, memory)，或等待其他作业完成：ray status。</translation>
+    </message>
+    <message>
+        <source>Set gpus_per_worker=0 to compute on the CPU, or name a partition with GPUs.</source>
+        <comment>engine message</comment>
+        <translation>请设置 gpus_per_worker=0 以在 CPU 上计算，或指定有 GPU 的分区。</translation>
+    </message>
+    <message>
+        <source>Set it in the environment or in the configuration of fsspec.</source>
+        <comment>engine message</comment>
+        <translation>请在环境或 fsspec 的配置中设置。</translation>
+    </message>
+    <message>
+        <source>Set it to 0.</source>
+        <comment>engine message</comment>
+        <translation>请将其设为 0。</translation>
+    </message>
+    <message>
+        <source>Set it to Inf, or choose another solver.</source>
+        <comment>engine message</comment>
+        <translation>请将其设为 Inf，或另选求解器。</translation>
+    </message>
+    <message>
+        <source>Set it up with: git config diff.netwright.command &apos;netwright-engine compare --git&apos;</source>
+        <comment>engine message</comment>
+        <translation>请这样设置：git config diff.netwright.command &apos;netwright-engine compare --git&apos;</translation>
+    </message>
+    <message>
+        <source>Set it: --size {size}=64.</source>
+        <comment>engine message</comment>
+        <translation>请设置它：--size {size}=64。</translation>
+    </message>
+    <message>
+        <source>Set its length to 0.</source>
+        <comment>engine message</comment>
+        <translation>请将其长度设为 0。</translation>
+    </message>
+    <message>
+        <source>Set one of the two to its default.</source>
+        <comment>engine message</comment>
+        <translation>请将两者之一恢复默认值。</translation>
+    </message>
+    <message>
+        <source>Set one with --webhook URL.</source>
+        <comment>engine message</comment>
+        <translation>请用 --webhook URL 设置。</translation>
+    </message>
+    <message>
+        <source>Set the content of the sequence input to indices.</source>
+        <comment>engine message</comment>
+        <translation>请将序列输入的内容设为索引。</translation>
+    </message>
+    <message>
+        <source>Set the length, or choose channel.</source>
+        <comment>engine message</comment>
+        <translation>请设定长度，或选择 channel。</translation>
+    </message>
+    <message>
+        <source>Set the mini-batch size to {larger}</source>
+        <comment>engine message</comment>
+        <translation>将小批量大小设为 {larger}</translation>
+    </message>
+    <message>
+        <source>Set the outputs to {count_2}.</source>
+        <comment>engine message</comment>
+        <translation>请将输出数设为 {count_2}。</translation>
+    </message>
+    <message>
+        <source>Set the sizes that the file leaves free, to such as it takes: {sizes}.</source>
+        <comment>engine message</comment>
+        <translation>请设置文件未固定的大小，使其能够接收：{sizes}。</translation>
+    </message>
+    <message>
+        <source>Set the vocabulary size to at least {largest_2}.</source>
+        <comment>engine message</comment>
+        <translation>请将词汇表大小至少设为 {largest_2}。</translation>
+    </message>
+    <message>
+        <source>Set the webhook again: `notify --webhook`.</source>
+        <comment>engine message</comment>
+        <translation>请重新设置 webhook：`notify --webhook`。</translation>
+    </message>
+    <message>
+        <source>Set this option to 0.</source>
+        <comment>engine message</comment>
+        <translation>请将此选项设为 0。</translation>
+    </message>
+    <message>
+        <source>Set to {short}</source>
+        <comment>engine message</comment>
+        <translation>设为 {short}</translation>
+    </message>
+    <message>
+        <source>Set to {training}</source>
+        <comment>engine message</comment>
+        <translation>设为 {training}</translation>
+    </message>
+    <message>
+        <source>Set {field} to {count}</source>
+        <comment>engine message</comment>
+        <translation>将 {field} 设为 {count}</translation>
+    </message>
+    <message>
+        <source>Sets type and size of each input layer, and the number of outputs, from the data; removes a softmax or a sigmoid at the end that does not fit the responses.</source>
+        <comment>engine message</comment>
+        <translation>根据数据设置每个输入层的类型和大小以及输出数；移除末端不适合响应的 softmax 或 sigmoid。</translation>
+    </message>
+    <message>
+        <source>Several outputs have the class {text}.</source>
+        <comment>engine message</comment>
+        <translation>多个输出具有类别 {text}。</translation>
+    </message>
+    <message>
+        <source>Several workers exchange gradients and samples there; containers have 64 MiB unless told otherwise.</source>
+        <comment>engine message</comment>
+        <translation>多个工作单元在此交换梯度和样本；容器默认只有 64 MiB。</translation>
+    </message>
+    <message>
+        <source>Shards have no {task}: their targets are classes or numbers.</source>
+        <comment>engine message</comment>
+        <translation>分片没有{task}：其目标为类别或数值。</translation>
+    </message>
+    <message>
+        <source>Shared memory (/dev/shm) has {size}</source>
+        <comment>engine message</comment>
+        <translation>共享内存 (/dev/shm) 为 {size}</translation>
+    </message>
+    <message>
+        <source>Shares of two classes take two outputs; the network has one for both.</source>
+        <comment>engine message</comment>
+        <translation>两个类别的比例需要两个输出；网络对两者只有一个输出。</translation>
+    </message>
+    <message>
+        <source>Shorten it.</source>
+        <comment>engine message</comment>
+        <translation>请将其缩短。</translation>
+    </message>
+    <message>
+        <source>Shorten sequences less in the network, or leave the sample out.</source>
+        <comment>engine message</comment>
+        <translation>请减少网络对序列的缩短，或排除该样本。</translation>
+    </message>
+    <message>
+        <source>Shorten the sequences less in the network.</source>
+        <comment>engine message</comment>
+        <translation>请减少网络对序列的缩短。</translation>
+    </message>
+    <message>
+        <source>Shorter sounds are filled with silence up to {seconds}.</source>
+        <comment>engine message</comment>
+        <translation>更短的声音用静音填充到 {seconds}。</translation>
+    </message>
+    <message>
+        <source>Sigmoid lets several classes be true at once; each has one here.</source>
+        <comment>engine message</comment>
+        <translation>Sigmoid 允许多个类别同时成立；这里每个样本只有一个类别。</translation>
+    </message>
+    <message>
+        <source>Sizes clash along axis {axis}: {ports} has {x} ({x_2}), {ports_2} has {x_3} ({x_4}).</source>
+        <comment>engine message</comment>
+        <translation>轴 {axis} 上的大小冲突：{ports} 为 {x} ({x_2})，{ports_2} 为 {x_3} ({x_4})。</translation>
+    </message>
+    <message>
+        <source>Sizes clash for letter {letter}: {sizes} in in1 and {size} in {port} ({type}).</source>
+        <comment>engine message</comment>
+        <translation>字母 {letter} 的大小冲突：in1 中为 {sizes}，{port} ({type}) 中为 {size}。</translation>
+    </message>
+    <message>
+        <source>Slurm does not say which nodes the job has: {error}.</source>
+        <comment>engine message</comment>
+        <translation>Slurm 没有说明作业拥有哪些节点：{error}。</translation>
+    </message>
+    <message>
+        <source>Slurm does not say which nodes the job has: {strip}</source>
+        <comment>engine message</comment>
+        <translation>Slurm 没有说明作业拥有哪些节点：{strip}</translation>
+    </message>
+    <message>
+        <source>Slurm has no partition &apos;{partition}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>Slurm 没有分区“{partition}”。</translation>
+    </message>
+    <message>
+        <source>Softmax gives probabilities, but the responses are numbers.</source>
+        <comment>engine message</comment>
+        <translation>Softmax 给出概率，但响应是数值。</translation>
+    </message>
+    <message>
+        <source>Softmax in the middle: {linear} gets probabilities that sum to 1, and little gradient comes back.</source>
+        <comment>engine message</comment>
+        <translation>Softmax 位于中间：{linear} 得到和为 1 的概率，几乎没有梯度传回。</translation>
+    </message>
+    <message>
+        <source>Softmax makes all labels share one probability; each is true or not by itself.</source>
+        <comment>engine message</comment>
+        <translation>Softmax 使所有标签分摊一个概率；而每个标签各自成立与否。</translation>
+    </message>
+    <message>
+        <source>Softmax of a single number is always 1.</source>
+        <comment>engine message</comment>
+        <translation>单个数的 softmax 总是 1。</translation>
+    </message>
+    <message>
+        <source>Something stops it: a pooling that leaves nothing, a softmax too many, contradictory labels, or a network that is too small.</source>
+        <comment>engine message</comment>
+        <translation>有某种因素阻碍它：池化后没有剩余、多余的 softmax、互相矛盾的标签，或网络太小。</translation>
+    </message>
+    <message>
+        <source>Sounds of another rate are resampled to {rate} Hz (polyphase filter).</source>
+        <comment>engine message</comment>
+        <translation>其他采样率的声音会重采样到 {rate} Hz（多相滤波器）。</translation>
+    </message>
+    <message>
+        <source>Sounds: a folder with one subfolder per class, or a table of file and label</source>
+        <comment>engine message</comment>
+        <translation>声音：每类一个子文件夹的文件夹，或文件与标签的表</translation>
+    </message>
+    <message>
+        <source>Stale file handle</source>
+        <comment>engine message</comment>
+        <translation>过期的文件句柄</translation>
+    </message>
+    <message>
+        <source>Start a new run.</source>
+        <comment>engine message</comment>
+        <translation>请开始新的运行。</translation>
+    </message>
+    <message>
+        <source>Start earlier, or end later.</source>
+        <comment>engine message</comment>
+        <translation>请提前起点，或推后终点。</translation>
+    </message>
+    <message>
+        <source>Start one: ray start --head.</source>
+        <comment>engine message</comment>
+        <translation>请启动一个：ray start --head。</translation>
+    </message>
+    <message>
+        <source>Start the container with more</source>
+        <comment>engine message</comment>
+        <translation>启动容器时分配更多</translation>
+    </message>
+    <message>
+        <source>Started from {weights}: {num_loaded} loaded, fresh: {fresh}.</source>
+        <comment>engine message</comment>
+        <translation>从 {weights} 开始：已加载 {num_loaded} 个，新建：{fresh}。</translation>
+    </message>
+    <message>
+        <source>Started from {weights}: {num_loaded} loaded.</source>
+        <comment>engine message</comment>
+        <translation>从 {weights} 开始：已加载 {num_loaded} 个。</translation>
+    </message>
+    <message>
+        <source>States are: {states}.</source>
+        <comment>engine message</comment>
+        <translation>状态有：{states}。</translation>
+    </message>
+    <message>
+        <source>Stop it first (`netwright-engine stop`).</source>
+        <comment>engine message</comment>
+        <translation>请先停止它 (`netwright-engine stop`)。</translation>
+    </message>
+    <message>
+        <source>Stop it first, then resume it with other options.</source>
+        <comment>engine message</comment>
+        <translation>请先停止它，再用其他选项继续。</translation>
+    </message>
+    <message>
+        <source>Stop it first, with `netwright-engine stop`, or wait until it counts as lost.</source>
+        <comment>engine message</comment>
+        <translation>请先用 `netwright-engine stop` 停止它，或等到它被视为丢失。</translation>
+    </message>
+    <message>
+        <source>Stop that run first, with `netwright-engine stop`.</source>
+        <comment>engine message</comment>
+        <translation>请先用 `netwright-engine stop` 停止该运行。</translation>
+    </message>
+    <message>
+        <source>Store class names with cellstr(labels), numbers with double(...), a table with table2array, and only the variables that are needed: save(&apos;data.mat&apos;, &apos;x&apos;, &apos;y&apos;)</source>
+        <comment>engine message</comment>
+        <translation>请用 cellstr(labels) 存储类别名称，用 double(...) 存储数值，用 table2array 存储表，且只存储所需的变量：save(&apos;data.mat&apos;, &apos;x&apos;, &apos;y&apos;)</translation>
+    </message>
+    <message>
+        <source>Store class names with cellstr(labels), numbers with double(...), a table with table2array, and only the variables that are needed: save(&apos;data.mat&apos;, &apos;x&apos;, &apos;y&apos;).</source>
+        <comment>engine message</comment>
+        <translation>请用 cellstr(labels) 存储类别名称，用 double(...) 存储数值，用 table2array 存储表，且只存储所需的变量：save(&apos;data.mat&apos;, &apos;x&apos;, &apos;y&apos;)。</translation>
+    </message>
+    <message>
+        <source>Store it as float32, or name it as the response.</source>
+        <comment>engine message</comment>
+        <translation>请将其存为 float32，或指定为响应。</translation>
+    </message>
+    <message>
+        <source>Store it with a type, as in {name}.astype(&apos;float32&apos;).</source>
+        <comment>engine message</comment>
+        <translation>请以某种类型存储，例如 {name}.astype(&apos;float32&apos;)。</translation>
+    </message>
+    <message>
+        <source>Store one array.</source>
+        <comment>engine message</comment>
+        <translation>请存储为一个数组。</translation>
+    </message>
+    <message>
+        <source>Subtract an offset from it before to keep its digits.</source>
+        <comment>engine message</comment>
+        <translation>请先减去一个偏移量以保留其有效数字。</translation>
+    </message>
+    <message>
+        <source>Switch augmentation off, or choose another solver.</source>
+        <comment>engine message</comment>
+        <translation>请关闭增强，或另选求解器。</translation>
+    </message>
+    <message>
+        <source>Switch it off</source>
+        <comment>engine message</comment>
+        <translation>将其关闭</translation>
+    </message>
+    <message>
+        <source>Switch it off, or choose another solver.</source>
+        <comment>engine message</comment>
+        <translation>请将其关闭，或另选求解器。</translation>
+    </message>
+    <message>
+        <source>Switch it off.</source>
+        <comment>engine message</comment>
+        <translation>请将其关闭。</translation>
+    </message>
+    <message>
+        <source>Switch off Freeze for at least one of them.</source>
+        <comment>engine message</comment>
+        <translation>请至少对其中一个关闭“冻结”。</translation>
+    </message>
+    <message>
+        <source>Take a multiple, such as workers={value}.</source>
+        <comment>engine message</comment>
+        <translation>请取其倍数，例如 workers={value}。</translation>
+    </message>
+    <message>
+        <source>Take as numbers</source>
+        <comment>engine message</comment>
+        <translation>作为数值</translation>
+    </message>
+    <message>
+        <source>Take the part of the file before them (onnx.utils.extract_model with the names of the values where it ends), or export the network without what follows it, such as the selection of boxes.</source>
+        <comment>engine message</comment>
+        <translation>请取文件中它们之前的部分（用 onnx.utils.extract_model 和其结束处的值名），或导出不含其后内容（例如框的选择）的网络。</translation>
+    </message>
+    <message>
+        <source>Tell its makers.</source>
+        <comment>engine message</comment>
+        <translation>请告知其开发者。</translation>
+    </message>
+    <message>
+        <source>Texts: a table with a column of them, a folder with one subfolder per class, or one file to predict tokens</source>
+        <comment>engine message</comment>
+        <translation>文本：含文本列的表、每类一个子文件夹的文件夹，或用于预测词元的单个文件</translation>
+    </message>
+    <message>
+        <source>The Keras model is damaged: what its output &apos;{label}&apos; depends on is not in it.</source>
+        <comment>engine message</comment>
+        <translation>Keras 模型已损坏：其输出“{label}”所依赖的内容不在其中。</translation>
+    </message>
+    <message>
+        <source>The Keras model names no {value}.</source>
+        <comment>engine message</comment>
+        <translation>Keras 模型没有指定{value}。</translation>
+    </message>
+    <message>
+        <source>The Keras model refers to a layer &apos;{name}&apos;, which it does not have.</source>
+        <comment>engine message</comment>
+        <translation>Keras 模型引用了它没有的层“{name}”。</translation>
+    </message>
+    <message>
+        <source>The Ray cluster at {head} refuses: {error}</source>
+        <comment>engine message</comment>
+        <translation>{head} 的 Ray 集群拒绝：{error}</translation>
+    </message>
+    <message>
+        <source>The Ray cluster {name} is not used without a token, and {file} cannot be read: {words}.</source>
+        <comment>engine message</comment>
+        <translation>没有令牌时不使用 Ray 集群 {name}，而 {file} 无法读取：{words}。</translation>
+    </message>
+    <message>
+        <source>The Ray cluster {name} is not used without a token, and {file} is empty.</source>
+        <comment>engine message</comment>
+        <translation>没有令牌时不使用 Ray 集群 {name}，而 {file} 为空。</translation>
+    </message>
+    <message>
+        <source>The acceleration placement-trials is not used: {name}: {error}.</source>
+        <comment>engine message</comment>
+        <translation>未使用加速 placement-trials：{name}：{error}。</translation>
+    </message>
+    <message>
+        <source>The acceleration {name} is not used: {why}.</source>
+        <comment>engine message</comment>
+        <translation>未使用加速 {name}：{why}。</translation>
+    </message>
+    <message>
+        <source>The add-on &apos;{title}&apos; failed in `{name}` of {label}: {failed}.</source>
+        <comment>engine message</comment>
+        <translation>附加组件“{title}”在{label}的 `{name}` 中失败：{failed}。</translation>
+    </message>
+    <message>
+        <source>The add-on &apos;{title}&apos; is not used: {error}</source>
+        <comment>engine message</comment>
+        <translation>附加组件“{title}”未使用：{error}</translation>
+    </message>
+    <message>
+        <source>The add-on &apos;{title}&apos; {failure}: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>附加组件“{title}”{failure}：{reason}。</translation>
+    </message>
+    <message>
+        <source>The agent in its place on Ray ended with code {answer}{words}</source>
+        <comment>engine message</comment>
+        <translation>其在 Ray 上位置的代理以代码 {answer} 结束{words}</translation>
+    </message>
+    <message>
+        <source>The arguments {text}: expected plain values as in a call, such as 18, num_classes=10.</source>
+        <comment>engine message</comment>
+        <translation>参数 {text}：应为调用中那样的普通值，例如 18, num_classes=10。</translation>
+    </message>
+    <message>
+        <source>The array {name} cannot be used: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法使用数组 {name}：{error}。</translation>
+    </message>
+    <message>
+        <source>The arrays differ in their number of samples (the first axis): {counts}.</source>
+        <comment>engine message</comment>
+        <translation>各数组的样本数（第一个轴）不同：{counts}。</translation>
+    </message>
+    <message>
+        <source>The arrays of {path} differ in their number of samples (the first axis): {sizes}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的各数组样本数（第一个轴）不同：{sizes}。</translation>
+    </message>
+    <message>
+        <source>The arrays of {path} have no samples: the size of their first axis is 0.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的数组没有样本：其第一个轴的大小为 0。</translation>
+    </message>
+    <message>
+        <source>The axes differ: {input_ports} has {x}, {port} has {type}.</source>
+        <comment>engine message</comment>
+        <translation>轴不同：{input_ports} 为 {x}，{port} 为 {type}。</translation>
+    </message>
+    <message>
+        <source>The block has no output.</source>
+        <comment>engine message</comment>
+        <translation>模块没有输出。</translation>
+    </message>
+    <message>
+        <source>The block is not in the network any more.</source>
+        <comment>engine message</comment>
+        <translation>该模块已不在网络中。</translation>
+    </message>
+    <message>
+        <source>The border must be narrower than the images, which have {sizes} pixels; received</source>
+        <comment>engine message</comment>
+        <translation>边框必须比图像窄，图像为 {sizes} 像素；收到</translation>
+    </message>
+    <message>
+        <source>The ceiling must lie above the floor: expected more than {low}, received {high}.</source>
+        <comment>engine message</comment>
+        <translation>上限必须高于下限：应大于 {low}，收到 {high}。</translation>
+    </message>
+    <message>
+        <source>The checkpoint does not fit this run: its part &apos;{name}&apos; is another one ({words}).</source>
+        <comment>engine message</comment>
+        <translation>检查点与此运行不符：其组成部分“{name}”不同 ({words})。</translation>
+    </message>
+    <message>
+        <source>The checkpoint does not fit this version of Netwright: {names} is only in one of the two.</source>
+        <comment>engine message</comment>
+        <translation>检查点与此版本的 Netwright 不符：{names} 只存在于两者之一。</translation>
+    </message>
+    <message>
+        <source>The checkpoint of iteration {iteration} cannot be kept: {value}.</source>
+        <comment>engine message</comment>
+        <translation>无法保留第 {iteration} 次迭代的检查点：{value}。</translation>
+    </message>
+    <message>
+        <source>The checkpoint of iteration {iteration} cannot be written to {parent}: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>无法将第 {iteration} 次迭代的检查点写入 {parent}：{reason}。</translation>
+    </message>
+    <message>
+        <source>The checkpoint of iteration {iteration} cannot be written: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入第 {iteration} 次迭代的检查点：{error}。</translation>
+    </message>
+    <message>
+        <source>The checkpoint of iteration {iteration} is damaged ({damage}) and is not used.</source>
+        <comment>engine message</comment>
+        <translation>第 {iteration} 次迭代的检查点已损坏 ({damage})，不予使用。</translation>
+    </message>
+    <message>
+        <source>The checkpoint {path} cannot be used</source>
+        <comment>engine message</comment>
+        <translation>无法使用检查点 {path}</translation>
+    </message>
+    <message>
+        <source>The classes are those of {where}, in this order: {classes}.</source>
+        <comment>engine message</comment>
+        <translation>类别为 {where} 的类别，顺序如下：{classes}。</translation>
+    </message>
+    <message>
+        <source>The classes are unbalanced: &apos;{classes}&apos; has {counts} training samples, &apos;{classes_2}&apos; {counts_2}</source>
+        <comment>engine message</comment>
+        <translation>类别不均衡：“{classes}”有 {counts} 个训练样本，“{classes_2}”有 {counts_2} 个</translation>
+    </message>
+    <message>
+        <source>The cluster profile asks for encryption, which needs the program openssl, and it is not installed.</source>
+        <comment>engine message</comment>
+        <translation>集群配置文件要求加密，这需要程序 openssl，而它未安装。</translation>
+    </message>
+    <message>
+        <source>The cluster profiles cannot be written to {file}: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法将集群配置文件写入 {file}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The cluster profiles in {file} cannot be read: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取 {file} 中的集群配置文件：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The cluster profiles in {source} cannot be used: {first}</source>
+        <comment>engine message</comment>
+        <translation>无法使用 {source} 中的集群配置文件：{first}</translation>
+    </message>
+    <message>
+        <source>The cluster {name} has room for {slots} of {wanted} workers, and no more came within {limit_s} seconds ({waits_for}).</source>
+        <comment>engine message</comment>
+        <translation>集群 {name} 只有 {wanted} 个工作单元中 {slots} 个的空间，在 {limit_s} 秒内没有更多 ({waits_for})。</translation>
+    </message>
+    <message>
+        <source>The cluster {name} has room for {slots} of {wanted} workers, and no more came within {limit_s} seconds.</source>
+        <comment>engine message</comment>
+        <translation>集群 {name} 只有 {wanted} 个工作单元中 {slots} 个的空间，在 {limit_s} 秒内没有更多。</translation>
+    </message>
+    <message>
+        <source>The cluster {name} was lost and does not come back.</source>
+        <comment>engine message</comment>
+        <translation>集群 {name} 已丢失且没有恢复。</translation>
+    </message>
+    <message>
+        <source>The cluster {name} was lost and does not come back: {words}</source>
+        <comment>engine message</comment>
+        <translation>集群 {name} 已丢失且没有恢复：{words}</translation>
+    </message>
+    <message>
+        <source>The code fixes the number of steps to that of the export.</source>
+        <comment>engine message</comment>
+        <translation>代码将步数固定为导出时的步数。</translation>
+    </message>
+    <message>
+        <source>The columns are those of {where}, in this order: {columns}.</source>
+        <comment>engine message</comment>
+        <translation>列为 {where} 的列，顺序如下：{columns}。</translation>
+    </message>
+    <message>
+        <source>The connection to Ray was lost (code {code}).</source>
+        <comment>engine message</comment>
+        <translation>与 Ray 的连接已断开（代码 {code}）。</translation>
+    </message>
+    <message>
+        <source>The connection to Ray was lost (code {code}): {last_words}</source>
+        <comment>engine message</comment>
+        <translation>与 Ray 的连接已断开（代码 {code}）：{last_words}</translation>
+    </message>
+    <message>
+        <source>The connection to Ray was lost.</source>
+        <comment>engine message</comment>
+        <translation>与 Ray 的连接已断开。</translation>
+    </message>
+    <message>
+        <source>The connection to Ray was lost: {last_line}</source>
+        <comment>engine message</comment>
+        <translation>与 Ray 的连接已断开：{last_line}</translation>
+    </message>
+    <message>
+        <source>The connections form a cycle through {names}.</source>
+        <comment>engine message</comment>
+        <translation>连接经过 {names} 形成了环。</translation>
+    </message>
+    <message>
+        <source>The constant &apos;{name}&apos; is missing</source>
+        <comment>engine message</comment>
+        <translation>缺少常量“{name}”</translation>
+    </message>
+    <message>
+        <source>The constant &apos;{name}&apos; is {other} one number instead of {expected}</source>
+        <comment>engine message</comment>
+        <translation>常量“{name}”是 {other}，而不是 {expected}的一个数</translation>
+    </message>
+    <message>
+        <source>The constants {path} cannot be read: {value}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取常量文件 {path}：{value}。</translation>
+    </message>
+    <message>
+        <source>The constants {path} changed: their SHA-256 is not in the project.</source>
+        <comment>engine message</comment>
+        <translation>常量文件 {path} 已更改：工程中没有其 SHA-256。</translation>
+    </message>
+    <message>
+        <source>The coordinator of this run is on this machine, which must stay on.</source>
+        <comment>engine message</comment>
+        <translation>此运行的协调进程在本机上，本机必须保持开机。</translation>
+    </message>
+    <message>
+        <source>The current folder was deleted.</source>
+        <comment>engine message</comment>
+        <translation>当前文件夹已被删除。</translation>
+    </message>
+    <message>
+        <source>The data asks for no classes, so this changes nothing.</source>
+        <comment>engine message</comment>
+        <translation>数据不要求给出类别，因此这不起任何作用。</translation>
+    </message>
+    <message>
+        <source>The data asks for {spoken}, which have no units to normalise.</source>
+        <comment>engine message</comment>
+        <translation>数据要求{spoken}，它们没有可归一化的单位。</translation>
+    </message>
+    <message>
+        <source>The data cannot be streamed: {because}.</source>
+        <comment>engine message</comment>
+        <translation>无法流式读取数据：{because}。</translation>
+    </message>
+    <message>
+        <source>The data has no validation split: the last network is kept, and patience has no effect.</source>
+        <comment>engine message</comment>
+        <translation>数据没有验证部分：保留最后的网络，patience 不起作用。</translation>
+    </message>
+    <message>
+        <source>The data has {classes} {task}{of}, the list {weights} weight(s).</source>
+        <comment>engine message</comment>
+        <translation>数据有 {classes} 个{task}{of}，列表有 {weights} 个权重。</translation>
+    </message>
+    <message>
+        <source>The data has {groups} group(s), too few for {count} parts that share none.</source>
+        <comment>engine message</comment>
+        <translation>数据有 {groups} 组，太少，不能分成 {count} 个互不共享的部分。</translation>
+    </message>
+    <message>
+        <source>The data has {inputs} input(s) ({names}), the network {inputs_2} input layer(s).</source>
+        <comment>engine message</comment>
+        <translation>数据有 {inputs} 个输入 ({names})，网络有 {inputs_2} 个输入层。</translation>
+    </message>
+    <message>
+        <source>The data has {targets} targets ({targets_2}), the network {ports} output(s).</source>
+        <comment>engine message</comment>
+        <translation>数据有 {targets} 个目标 ({targets_2})，网络有 {ports} 个输出。</translation>
+    </message>
+    <message>
+        <source>The data has {targets} targets ({targets_2}); {ports} outputs have no outgoing connection: {names}.</source>
+        <comment>engine message</comment>
+        <translation>数据有 {targets} 个目标 ({targets_2})；{ports} 个输出没有引出连接：{names}。</translation>
+    </message>
+    <message>
+        <source>The data is at {places}, and nothing is fetched from there before you allow it.</source>
+        <comment>engine message</comment>
+        <translation>数据位于 {places}，在您允许之前不会从那里获取任何内容。</translation>
+    </message>
+    <message>
+        <source>The data is read over the network, and was not looked at.</source>
+        <comment>engine message</comment>
+        <translation>数据通过网络读取，未作查看。</translation>
+    </message>
+    <message>
+        <source>The data of the run has {total} sample(s) now; it had {parts}.</source>
+        <comment>engine message</comment>
+        <translation>该运行的数据现有 {total} 个样本；原有 {parts}。</translation>
+    </message>
+    <message>
+        <source>The data of the run in {path} has changed since the run read it.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中运行的数据自运行读取以来已更改。</translation>
+    </message>
+    <message>
+        <source>The data of {path} is not that of its weights: {differences}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的数据不是其权重的数据：{differences}。</translation>
+    </message>
+    <message>
+        <source>The data unchanged</source>
+        <comment>engine message</comment>
+        <translation>数据不变</translation>
+    </message>
+    <message>
+        <source>The device &apos;{device}&apos; cannot be used: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>无法使用设备“{device}”：{reason}。</translation>
+    </message>
+    <message>
+        <source>The duration sets another length.</source>
+        <comment>engine message</comment>
+        <translation>时长可设置其他长度。</translation>
+    </message>
+    <message>
+        <source>The end of engine.log may show where.</source>
+        <comment>engine message</comment>
+        <translation>engine.log 的末尾可能说明位置。</translation>
+    </message>
+    <message>
+        <source>The end of engine.log may show why.</source>
+        <comment>engine message</comment>
+        <translation>engine.log 的末尾可能说明原因。</translation>
+    </message>
+    <message>
+        <source>The equation has {term} letter{value} ({term_2}) for {port}, which has {rank} axes: {type}.</source>
+        <comment>engine message</comment>
+        <translation>等式为 {port} 写了 {term} 个字母 ({term_2})，而它有 {rank} 个轴：{type}。</translation>
+    </message>
+    <message>
+        <source>The execution environment &apos;parallel&apos; needs a cluster profile, and there is none yet.</source>
+        <comment>engine message</comment>
+        <translation>执行环境“parallel”需要集群配置文件，而目前还没有。</translation>
+    </message>
+    <message>
+        <source>The execution environment &apos;{target}&apos; is not available here: {why}.</source>
+        <comment>engine message</comment>
+        <translation>执行环境“{target}”在此不可用：{why}。</translation>
+    </message>
+    <message>
+        <source>The experiment folder {path} cannot be written: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入实验文件夹 {path}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The experiment has failed: see {log}</source>
+        <comment>engine message</comment>
+        <translation>实验失败：见 {log}</translation>
+    </message>
+    <message>
+        <source>The experiment in {path} cannot be asked to {name}: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法请求 {path} 中的实验 {name}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The experiment in {path} cannot be locked: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法锁定 {path} 中的实验：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The experiment in {path} cannot be started: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法启动 {path} 中的实验：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The experiment in {path} cannot be written: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入 {path} 中的实验：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The exported program did not end within {patience_s} seconds.</source>
+        <comment>engine message</comment>
+        <translation>导出的程序在 {patience_s} 秒内没有结束。</translation>
+    </message>
+    <message>
+        <source>The exported program does not run: {reason} The file was not kept.</source>
+        <comment>engine message</comment>
+        <translation>导出的程序无法运行：{reason}文件未保留。</translation>
+    </message>
+    <message>
+        <source>The exported program gives other numbers than the network: its output {place} differs by {difference} for a batch of {one}.</source>
+        <comment>engine message</comment>
+        <translation>导出的程序给出的数与网络不同：批量为 {one} 时，其输出 {place} 相差 {difference}。</translation>
+    </message>
+    <message>
+        <source>The expression</source>
+        <comment>engine message</comment>
+        <translation>表达式</translation>
+    </message>
+    <message>
+        <source>The field {problem}</source>
+        <comment>engine message</comment>
+        <translation>字段 {problem}</translation>
+    </message>
+    <message>
+        <source>The file cannot be compared layer by layer: {error}</source>
+        <comment>engine message</comment>
+        <translation>无法逐层比较该文件：{error}</translation>
+    </message>
+    <message>
+        <source>The file describes the data as it is read now; train again where it has changed since.</source>
+        <comment>engine message</comment>
+        <translation>文件描述的是现在读取的数据；如果数据此后已更改，请重新训练。</translation>
+    </message>
+    <message>
+        <source>The file has no inputs that its operators take, so there is no network in it.</source>
+        <comment>engine message</comment>
+        <translation>文件没有其算子接收的输入，因此其中没有网络。</translation>
+    </message>
+    <message>
+        <source>The file leaves the normalisation of &apos;{name}&apos; to whoever feeds it, and has its numbers.</source>
+        <comment>engine message</comment>
+        <translation>文件将“{name}”的归一化留给使用者，并含有其数值。</translation>
+    </message>
+    <message>
+        <source>The file uses version {opset} of ONNX&apos;s operators, which is newer than {newest}, the newest known.</source>
+        <comment>engine message</comment>
+        <translation>文件使用 ONNX 算子的版本 {opset}，它比已知的最新版本 {newest} 更新。</translation>
+    </message>
+    <message>
+        <source>The file was not kept.</source>
+        <comment>engine message</comment>
+        <translation>文件未保留。</translation>
+    </message>
+    <message>
+        <source>The file {error}</source>
+        <comment>engine message</comment>
+        <translation>文件 {error}</translation>
+    </message>
+    <message>
+        <source>The file {file} has no function &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>文件 {file} 没有函数“{name}”。</translation>
+    </message>
+    <message>
+        <source>The file {file} has none of the functions {hooks}.</source>
+        <comment>engine message</comment>
+        <translation>文件 {file} 不含函数 {hooks} 中的任何一个。</translation>
+    </message>
+    <message>
+        <source>The file {file} has {present} and needs {value} too.</source>
+        <comment>engine message</comment>
+        <translation>文件 {file} 有 {present}，还需要 {value}。</translation>
+    </message>
+    <message>
+        <source>The file {path} is no safetensors file, or is damaged</source>
+        <comment>engine message</comment>
+        <translation>文件 {path} 不是 safetensors 文件，或已损坏</translation>
+    </message>
+    <message>
+        <source>The file {path} with the constants of ONNX operators cannot be read: {strerror}</source>
+        <comment>engine message</comment>
+        <translation>无法读取含有 ONNX 算子常量的文件 {path}：{strerror}</translation>
+    </message>
+    <message>
+        <source>The files last {times}, at {value} Hz, with {counts}{remark}.</source>
+        <comment>engine message</comment>
+        <translation>文件时长 {times}，{value} Hz，{counts}{remark}。</translation>
+    </message>
+    <message>
+        <source>The first has {first} columns and the second {second} rows, as they are multiplied: one of them is known only when the network runs.</source>
+        <comment>engine message</comment>
+        <translation>相乘时，第一个有 {first} 列，第二个有 {second} 行：其中一个要到网络运行时才知道。</translation>
+    </message>
+    <message>
+        <source>The first has {first} columns and the second {second} rows, as they are multiplied; received {x} and {x_2}.</source>
+        <comment>engine message</comment>
+        <translation>相乘时，第一个有 {first} 列，第二个有 {second} 行；收到 {x} 和 {x_2}。</translation>
+    </message>
+    <message>
+        <source>The first line holds numbers, so the columns have the names column_1, column_2 and so on.</source>
+        <comment>engine message</comment>
+        <translation>第一行是数值，因此列名为 column_1、column_2 等。</translation>
+    </message>
+    <message>
+        <source>The first: {bad}.</source>
+        <comment>engine message</comment>
+        <translation>第一个：{bad}。</translation>
+    </message>
+    <message>
+        <source>The folder holds {count} texts without classes</source>
+        <comment>engine message</comment>
+        <translation>该文件夹含有 {count} 段没有类别的文本</translation>
+    </message>
+    <message>
+        <source>The folder of the run, {path}, or the log in it was moved or deleted while it trained, and nothing more can be saved.</source>
+        <comment>engine message</comment>
+        <translation>运行的文件夹 {path} 或其中的日志在训练期间被移动或删除，无法再保存任何内容。</translation>
+    </message>
+    <message>
+        <source>The folder {folder} cannot be written to: permission denied.</source>
+        <comment>engine message</comment>
+        <translation>无法写入文件夹 {folder}：权限被拒绝。</translation>
+    </message>
+    <message>
+        <source>The folder {folder} does not exist.</source>
+        <comment>engine message</comment>
+        <translation>文件夹 {folder} 不存在。</translation>
+    </message>
+    <message>
+        <source>The folder {parent} does not exist.</source>
+        <comment>engine message</comment>
+        <translation>文件夹 {parent} 不存在。</translation>
+    </message>
+    <message>
+        <source>The folder {path} holds no weights.</source>
+        <comment>engine message</comment>
+        <translation>文件夹 {path} 不含权重。</translation>
+    </message>
+    <message>
+        <source>The function {name} ({short}, line {line})</source>
+        <comment>engine message</comment>
+        <translation>函数 {name}（{short}，第 {line} 行）</translation>
+    </message>
+    <message>
+        <source>The functions in the file call themselves, which ONNX does not allow.</source>
+        <comment>engine message</comment>
+        <translation>文件中的函数调用自身，而 ONNX 不允许这样。</translation>
+    </message>
+    <message>
+        <source>The functions in the file cannot be read: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取文件中的函数：{error}。</translation>
+    </message>
+    <message>
+        <source>The functions in the file stand for {count} operators; at most {most_nodes} are read.</source>
+        <comment>engine message</comment>
+        <translation>文件中的函数代表 {count} 个算子；最多读取 {most_nodes} 个。</translation>
+    </message>
+    <message>
+        <source>The functions in the file stand for {length}; at most {limit_bytes} are read.</source>
+        <comment>engine message</comment>
+        <translation>文件中的函数代表 {length}；最多读取 {limit_bytes}。</translation>
+    </message>
+    <message>
+        <source>The head of the Ray cluster at {head} does not answer: {words}.</source>
+        <comment>engine message</comment>
+        <translation>{head} 的 Ray 集群的头节点没有回答：{words}。</translation>
+    </message>
+    <message>
+        <source>The host {host} of the cluster profile cannot be reached: {value}.</source>
+        <comment>engine message</comment>
+        <translation>无法连接集群配置文件的主机 {host}：{value}。</translation>
+    </message>
+    <message>
+        <source>The image of {short} cannot be cut into patches of {patch} along axis {axis}.</source>
+        <comment>engine message</comment>
+        <translation>{short} 的图像不能在轴 {axis} 上切成大小为 {patch} 的图块。</translation>
+    </message>
+    <message>
+        <source>The image {name} cannot be used: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法使用图像 {name}：{error}。</translation>
+    </message>
+    <message>
+        <source>The image {value} cannot be used: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法使用图像 {value}：{error}。</translation>
+    </message>
+    <message>
+        <source>The input &apos;{name}&apos; has a dimension of size 0: it takes no numbers.</source>
+        <comment>engine message</comment>
+        <translation>输入“{name}”有大小为 0 的维度：它不接收任何数。</translation>
+    </message>
+    <message>
+        <source>The input &apos;{name}&apos; has no sizes in the file, or is no tensor.</source>
+        <comment>engine message</comment>
+        <translation>输入“{name}”在文件中没有大小，或不是张量。</translation>
+    </message>
+    <message>
+        <source>The input &apos;{name}&apos; has one dimension of {batch}, which is no batch; input layers take samples.</source>
+        <comment>engine message</comment>
+        <translation>输入“{name}”只有一个维度 {batch}，而它不是批量；输入层接收样本。</translation>
+    </message>
+    <message>
+        <source>The input &apos;{name}&apos; has to be float64: single precision cannot hold its numbers, such as seconds since 1970.</source>
+        <comment>engine message</comment>
+        <translation>输入“{name}”必须为 float64：单精度不能容纳其数值，例如自 1970 年起的秒数。</translation>
+    </message>
+    <message>
+        <source>The input &apos;{name}&apos; has {channels} channels; input layers take at most {largest}.</source>
+        <comment>engine message</comment>
+        <translation>输入“{name}”有 {channels} 个通道；输入层最多接收 {largest} 个。</translation>
+    </message>
+    <message>
+        <source>The input &apos;{name}&apos; has {count}; with the batch, input layers take 1 to 5.</source>
+        <comment>engine message</comment>
+        <translation>输入“{name}”有 {count}；包括批量，输入层接收 1 到 5 个。</translation>
+    </message>
+    <message>
+        <source>The input &apos;{name}&apos; has {sizes} axes beside the batch; expected 1 to 4.</source>
+        <comment>engine message</comment>
+        <translation>输入“{name}”除批量外有 {sizes} 个轴；应为 1 到 4 个。</translation>
+    </message>
+    <message>
+        <source>The input &apos;{name}&apos; has {sizes} axes; expected 2 to 5, samples first.</source>
+        <comment>engine message</comment>
+        <translation>输入“{name}”有 {sizes} 个轴；应为 2 到 5 个，样本在前。</translation>
+    </message>
+    <message>
+        <source>The input &apos;{name}&apos; is not normalised</source>
+        <comment>engine message</comment>
+        <translation>输入“{name}”没有归一化</translation>
+    </message>
+    <message>
+        <source>The input &apos;{name}&apos; is of type {dtype}, which no input layer takes.</source>
+        <comment>engine message</comment>
+        <translation>输入“{name}”的类型为 {dtype}，没有输入层接收它。</translation>
+    </message>
+    <message>
+        <source>The input &apos;{name}&apos; leaves its dimension {at}{name_2} free, which decides the sizes of weights.</source>
+        <comment>engine message</comment>
+        <translation>输入“{name}”未固定其维度 {at}{name_2}，而它决定权重的大小。</translation>
+    </message>
+    <message>
+        <source>The input &apos;{name}&apos; leaves its dimension {at}{name_2} free; the input layer takes {free_size}.</source>
+        <comment>engine message</comment>
+        <translation>输入“{name}”未固定其维度 {at}{name_2}；输入层取 {free_size}。</translation>
+    </message>
+    <message>
+        <source>The input &apos;{name}&apos; of the Keras model has no shape.</source>
+        <comment>engine message</comment>
+        <translation>Keras 模型的输入“{name}”没有形状。</translation>
+    </message>
+    <message>
+        <source>The input &apos;{name}&apos; of the Keras model: {error}</source>
+        <comment>engine message</comment>
+        <translation>Keras 模型的输入“{name}”：{error}</translation>
+    </message>
+    <message>
+        <source>The input &apos;{name}&apos; takes any size ({text}), and a network here has a fixed one.</source>
+        <comment>engine message</comment>
+        <translation>输入“{name}”接收任意大小 ({text})，而此处的网络为固定大小。</translation>
+    </message>
+    <message>
+        <source>The input &apos;{name}&apos; takes numbers that whoever feeds it normalises, with those under &apos;normalization&apos; in the metadata of the file; the network does not have them.</source>
+        <comment>engine message</comment>
+        <translation>输入“{name}”接收由使用者归一化的数，所需的数在文件元数据的 &apos;normalization&apos; 下；网络不含它们。</translation>
+    </message>
+    <message>
+        <source>The input has no axis {axis}: received {x}.</source>
+        <comment>engine message</comment>
+        <translation>输入没有轴 {axis}：收到 {x}。</translation>
+    </message>
+    <message>
+        <source>The input is not connected.</source>
+        <comment>engine message</comment>
+        <translation>输入未连接。</translation>
+    </message>
+    <message>
+        <source>The input {text}: expected the sizes of one sample, such as 3x224x224.</source>
+        <comment>engine message</comment>
+        <translation>输入 {text}：应为一个样本的大小，例如 3x224x224。</translation>
+    </message>
+    <message>
+        <source>The inputs have no axis {axis}: received {x}.</source>
+        <comment>engine message</comment>
+        <translation>输入没有轴 {axis}：收到 {x}。</translation>
+    </message>
+    <message>
+        <source>The interval has no unit, and no effect: set checkpoint_unit to epochs, iterations or seconds.</source>
+        <comment>engine message</comment>
+        <translation>该间隔没有单位，因而无效：请将 checkpoint_unit 设为 epochs、iterations 或 seconds。</translation>
+    </message>
+    <message>
+        <source>The job cannot be noted in {parent}: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法在 {parent} 中记录作业：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The job has ended before its run began.</source>
+        <comment>engine message</comment>
+        <translation>作业在其运行开始之前就结束了。</translation>
+    </message>
+    <message>
+        <source>The job said: {last_line}.</source>
+        <comment>engine message</comment>
+        <translation>作业输出：{last_line}。</translation>
+    </message>
+    <message>
+        <source>The job waits in the queue: no reason is known.</source>
+        <comment>engine message</comment>
+        <translation>作业在队列中等待：原因未知。</translation>
+    </message>
+    <message>
+        <source>The largest index in &apos;{name}&apos; is {high}: an embedding needs a vocabulary of at least {high_2}.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”中最大的索引为 {high}：嵌入层的词汇表至少需要 {high_2}。</translation>
+    </message>
+    <message>
+        <source>The last mini-batch of an epoch holds one sample ({samples} samples in batches of {batch}), and batch normalisation makes all its numbers 0.</source>
+        <comment>engine message</comment>
+        <translation>一轮的最后一个小批量只有一个样本（{samples} 个样本，每批 {batch} 个），批量归一化会把其所有数值变为 0。</translation>
+    </message>
+    <message>
+        <source>The layer &apos;{name}&apos; is no {kind}.</source>
+        <comment>engine message</comment>
+        <translation>层“{name}”不是{kind}。</translation>
+    </message>
+    <message>
+        <source>The layer &apos;{name}&apos; is part of the loss: it has no slope of its own.</source>
+        <comment>engine message</comment>
+        <translation>层“{name}”是损失的一部分：它没有自己的斜率。</translation>
+    </message>
+    <message>
+        <source>The layer takes {expected}; the data gives {type}.</source>
+        <comment>engine message</comment>
+        <translation>该层接收{expected}；数据给出{type}。</translation>
+    </message>
+    <message>
+        <source>The layer takes {expected}; the sequences of the data have {shortest} to {longest} steps.</source>
+        <comment>engine message</comment>
+        <translation>该层接收{expected}；数据的序列有 {shortest} 到 {longest} 步。</translation>
+    </message>
+    <message>
+        <source>The layer that it came from is not known: {why_not}.</source>
+        <comment>engine message</comment>
+        <translation>不知道它源于哪个层：{why_not}。</translation>
+    </message>
+    <message>
+        <source>The layer type &apos;{key}&apos; does not say what it does with padded sequences.</source>
+        <comment>engine message</comment>
+        <translation>层类型“{key}”未说明如何处理填充的序列。</translation>
+    </message>
+    <message>
+        <source>The learn rate {rate} is too high</source>
+        <comment>engine message</comment>
+        <translation>学习率 {rate} 过高</translation>
+    </message>
+    <message>
+        <source>The learn rate {rate} is very low</source>
+        <comment>engine message</comment>
+        <translation>学习率 {rate} 非常低</translation>
+    </message>
+    <message>
+        <source>The list of allowed hosts cannot be written: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入允许的主机列表：{reason}。</translation>
+    </message>
+    <message>
+        <source>The list of trusted folders cannot be written: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入受信任文件夹的列表：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The list of trusted folders in trusted.json of your settings cannot be read: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取您的设置中 trusted.json 的受信任文件夹列表：{reason}。</translation>
+    </message>
+    <message>
+        <source>The loss became NaN at iteration {step} (epoch {step_2}).</source>
+        <comment>engine message</comment>
+        <translation>损失在第 {step} 次迭代变为 NaN（第 {step_2} 轮）。</translation>
+    </message>
+    <message>
+        <source>The loss became infinite at iteration {step} (epoch {step_2}).</source>
+        <comment>engine message</comment>
+        <translation>损失在第 {step} 次迭代变为无穷大（第 {step_2} 轮）。</translation>
+    </message>
+    <message>
+        <source>The loss becomes {losses} after {losses_2} steps</source>
+        <comment>engine message</comment>
+        <translation>{losses_2} 步之后损失变为 {losses}</translation>
+    </message>
+    <message>
+        <source>The loss diverges: {losses} at iteration {steps}, {start} at the start.</source>
+        <comment>engine message</comment>
+        <translation>损失发散：第 {steps} 次迭代为 {losses}，开始时为 {start}。</translation>
+    </message>
+    <message>
+        <source>The loss of the first batch is {loss}.</source>
+        <comment>engine message</comment>
+        <translation>第一个批量的损失为 {loss}。</translation>
+    </message>
+    <message>
+        <source>The loss stands still: it has not fallen since iteration {steps}, and is still {losses}, of {start} at the start.</source>
+        <comment>engine message</comment>
+        <translation>损失停滞：自第 {steps} 次迭代以来没有下降，仍为 {losses}，开始时为 {start}。</translation>
+    </message>
+    <message>
+        <source>The loss still fell when the run ended, by {fall} in its last fifth: train longer (more epochs), or with a higher learn rate.</source>
+        <comment>engine message</comment>
+        <translation>运行结束时损失仍在下降，最后五分之一下降了 {fall}：请训练更久（更多轮），或提高学习率。</translation>
+    </message>
+    <message>
+        <source>The loss still fell when the run ended: train longer (more epochs), or with a higher learn rate.</source>
+        <comment>engine message</comment>
+        <translation>运行结束时损失仍在下降：请训练更久（更多轮），或提高学习率。</translation>
+    </message>
+    <message>
+        <source>The losses before: {value}.</source>
+        <comment>engine message</comment>
+        <translation>之前的损失：{value}。</translation>
+    </message>
+    <message>
+        <source>The lowest opset for this network is {lowest}: {value} {lowest_2}.</source>
+        <comment>engine message</comment>
+        <translation>此网络的最低 opset 为 {lowest}：{value} {lowest_2}。</translation>
+    </message>
+    <message>
+        <source>The model &apos;{name}&apos; has no layers.</source>
+        <comment>engine message</comment>
+        <translation>模型“{name}”没有层。</translation>
+    </message>
+    <message>
+        <source>The model has {config} layers; a network has at most {most_layers}.</source>
+        <comment>engine message</comment>
+        <translation>模型有 {config} 个层；一个网络最多 {most_layers} 个。</translation>
+    </message>
+    <message>
+        <source>The model is a &apos;{label}&apos;, a class of its own, whose code is not in the file and is not run.</source>
+        <comment>engine message</comment>
+        <translation>模型是“{label}”，一个自定义类，其代码不在文件中，也不会运行。</translation>
+    </message>
+    <message>
+        <source>The model&apos;s targets are in data.{target_kind}.</source>
+        <comment>engine message</comment>
+        <translation>模型的目标在 data.{target_kind} 中。</translation>
+    </message>
+    <message>
+        <source>The models of the file stand more than {depth_limit} deep in each other.</source>
+        <comment>engine message</comment>
+        <translation>文件的模型嵌套超过 {depth_limit} 层。</translation>
+    </message>
+    <message>
+        <source>The network begins far worse than by guessing: loss {loss}, a uniform guess has {expected}</source>
+        <comment>engine message</comment>
+        <translation>网络的起点远不如猜测：损失为 {loss}，均匀猜测为 {expected}</translation>
+    </message>
+    <message>
+        <source>The network can learn the training samples by heart: {parameters} parameters for {numbers} targets</source>
+        <comment>engine message</comment>
+        <translation>网络可能会死记训练样本：{parameters} 个参数，{numbers} 个目标</translation>
+    </message>
+    <message>
+        <source>The network cannot be converted to {precision}: {reason}</source>
+        <comment>engine message</comment>
+        <translation>网络不能转换为 {precision}：{reason}</translation>
+    </message>
+    <message>
+        <source>The network cannot be exported to ONNX: &apos;{path}&apos; has operators of opset {opset} that have no form in opset {opset_2}: {names}.</source>
+        <comment>engine message</comment>
+        <translation>网络不能导出为 ONNX：“{path}”含有 opset {opset} 的算子，它们在 opset {opset_2} 中没有对应形式：{names}。</translation>
+    </message>
+    <message>
+        <source>The network cannot be exported to ONNX: its operators of {domain} have the versions {versions} and {version}, and a file has one.</source>
+        <comment>engine message</comment>
+        <translation>网络不能导出为 ONNX：其 {domain} 的算子有版本 {versions} 和 {version}，而一个文件只有一个版本。</translation>
+    </message>
+    <message>
+        <source>The network cannot be exported to ONNX: the size {size} of what the operator {operator} gives is not that of an input.</source>
+        <comment>engine message</comment>
+        <translation>网络不能导出为 ONNX：算子 {operator} 的输出大小 {size} 不是输入的大小。</translation>
+    </message>
+    <message>
+        <source>The network cannot be exported to ONNX: {error}{network}</source>
+        <comment>engine message</comment>
+        <translation>网络不能导出为 ONNX：{error}{network}</translation>
+    </message>
+    <message>
+        <source>The network cannot learn even {count} samples by heart</source>
+        <comment>engine message</comment>
+        <translation>网络连 {count} 个样本也记不住</translation>
+    </message>
+    <message>
+        <source>The network differs from the data in several places.</source>
+        <comment>engine message</comment>
+        <translation>网络与数据有多处不一致。</translation>
+    </message>
+    <message>
+        <source>The network does not take pictures.</source>
+        <comment>engine message</comment>
+        <translation>网络不接收图片。</translation>
+    </message>
+    <message>
+        <source>The network does not take rows of columns.</source>
+        <comment>engine message</comment>
+        <translation>网络不接收由列组成的行。</translation>
+    </message>
+    <message>
+        <source>The network does not take sounds.</source>
+        <comment>engine message</comment>
+        <translation>网络不接收声音。</translation>
+    </message>
+    <message>
+        <source>The network does not take texts.</source>
+        <comment>engine message</comment>
+        <translation>网络不接收文本。</translation>
+    </message>
+    <message>
+        <source>The network ends in</source>
+        <comment>engine message</comment>
+        <translation>网络末端为</translation>
+    </message>
+    <message>
+        <source>The network gives infinities in {precision}, whose numbers end at 65,504.</source>
+        <comment>engine message</comment>
+        <translation>网络在 {precision} 下给出无穷大，该精度的数最大为 65,504。</translation>
+    </message>
+    <message>
+        <source>The network gives transcripts, whose accuracy under changed inputs is not measured.</source>
+        <comment>engine message</comment>
+        <translation>网络给出转写，其在输入改变时的准确度不作测量。</translation>
+    </message>
+    <message>
+        <source>The network has an error.</source>
+        <comment>engine message</comment>
+        <translation>网络有错误。</translation>
+    </message>
+    <message>
+        <source>The network has errors; correct them first (see the command check).</source>
+        <comment>engine message</comment>
+        <translation>网络有错误；请先改正（见命令 check）。</translation>
+    </message>
+    <message>
+        <source>The network has errors; correct them first.</source>
+        <comment>engine message</comment>
+        <translation>网络有错误；请先改正。</translation>
+    </message>
+    <message>
+        <source>The network has learned next to nothing: the least validation loss is {losses}, {start} at the start.</source>
+        <comment>engine message</comment>
+        <translation>网络几乎没有学到什么：最小验证损失为 {losses}，开始时为 {start}。</translation>
+    </message>
+    <message>
+        <source>The network has no blocks, so nothing is recomputed and no memory is saved.</source>
+        <comment>engine message</comment>
+        <translation>网络没有模块，因此不会重新计算任何内容，也不节省内存。</translation>
+    </message>
+    <message>
+        <source>The network has no class {text}.{text_2}{has}</source>
+        <comment>engine message</comment>
+        <translation>网络没有类别 {text}。{text_2}{has}</translation>
+    </message>
+    <message>
+        <source>The network has no input layer.</source>
+        <comment>engine message</comment>
+        <translation>网络没有输入层。</translation>
+    </message>
+    <message>
+        <source>The network has no layers.</source>
+        <comment>engine message</comment>
+        <translation>网络没有层。</translation>
+    </message>
+    <message>
+        <source>The network has no matrices or kernels whose weights could become zero.</source>
+        <comment>engine message</comment>
+        <translation>网络没有权重可以变为零的矩阵或卷积核。</translation>
+    </message>
+    <message>
+        <source>The network has no output &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>网络没有输出“{name}”。</translation>
+    </message>
+    <message>
+        <source>The network has no output {name}.</source>
+        <comment>engine message</comment>
+        <translation>网络没有输出 {name}。</translation>
+    </message>
+    <message>
+        <source>The network has no output, so it has no head that could be replaced.</source>
+        <comment>engine message</comment>
+        <translation>网络没有输出，因此没有可替换的头部。</translation>
+    </message>
+    <message>
+        <source>The network has no {names} at its end: the file gives scores, not probabilities.</source>
+        <comment>engine message</comment>
+        <translation>网络末端没有 {names}：文件给出分数，而不是概率。</translation>
+    </message>
+    <message>
+        <source>The network has {inputs} input layers, the data has {samples}.</source>
+        <comment>engine message</comment>
+        <translation>网络有 {inputs} 个输入层，数据有 {samples} 个。</translation>
+    </message>
+    <message>
+        <source>The network has {outputs}; the data has {count} {noun}.</source>
+        <comment>engine message</comment>
+        <translation>网络有 {outputs}；数据有 {count} 个{noun}。</translation>
+    </message>
+    <message>
+        <source>The network learns by heart: the validation loss has risen from {losses} at iteration {steps} to {losses_2}, while the training loss fell.</source>
+        <comment>engine message</comment>
+        <translation>网络在死记硬背：验证损失已从第 {steps} 次迭代的 {losses} 升至 {losses_2}，而训练损失在下降。</translation>
+    </message>
+    <message>
+        <source>The network of the file does not fit together: {message}</source>
+        <comment>engine message</comment>
+        <translation>文件的网络不一致：{message}</translation>
+    </message>
+    <message>
+        <source>The network of {name} does not fit together: {name_2}: {message}</source>
+        <comment>engine message</comment>
+        <translation>{name} 的网络不一致：{name_2}：{message}</translation>
+    </message>
+    <message>
+        <source>The network takes indices, such as tokens of a text, which cannot change a little.</source>
+        <comment>engine message</comment>
+        <translation>网络接收索引（例如文本的词元），它们不能只改变一点。</translation>
+    </message>
+    <message>
+        <source>The network takes no column {name}.</source>
+        <comment>engine message</comment>
+        <translation>网络不接收列 {name}。</translation>
+    </message>
+    <message>
+        <source>The network takes no sequences of up to {lengths} steps, so it cannot be tried out.</source>
+        <comment>engine message</comment>
+        <translation>网络不接受最多 {lengths} 步的序列，因此无法试运行。</translation>
+    </message>
+    <message>
+        <source>The network takes no sequences of {steps} steps: {message}</source>
+        <comment>engine message</comment>
+        <translation>网络不接收 {steps} 步的序列：{message}</translation>
+    </message>
+    <message>
+        <source>The network takes {inputs} inputs, received {arrays}.</source>
+        <comment>engine message</comment>
+        <translation>网络接收 {inputs} 个输入，收到 {arrays}。</translation>
+    </message>
+    <message>
+        <source>The new data {path} lacks columns that the network takes: {missing}.</source>
+        <comment>engine message</comment>
+        <translation>新数据 {path} 缺少网络接收的列：{missing}。</translation>
+    </message>
+    <message>
+        <source>The note has half of a pair of characters in it, which no file can hold.</source>
+        <comment>engine message</comment>
+        <translation>备注含有半个代理对字符，任何文件都无法保存。</translation>
+    </message>
+    <message>
+        <source>The note has {note} characters; the limit is {longest_note}.</source>
+        <comment>engine message</comment>
+        <translation>备注有 {note} 个字符；上限为 {longest_note}。</translation>
+    </message>
+    <message>
+        <source>The notes in {path} cannot be read: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取 {path} 中的备注：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The notes of the run in {path} cannot be written: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入 {path} 中运行的备注：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The numbers to predict ({name}) are not normalised</source>
+        <comment>engine message</comment>
+        <translation>要预测的数值 ({name}) 没有归一化</translation>
+    </message>
+    <message>
+        <source>The numbers to predict are not normalised</source>
+        <comment>engine message</comment>
+        <translation>要预测的数值没有归一化</translation>
+    </message>
+    <message>
+        <source>The options of &apos;{where}&apos; are: {fields}.</source>
+        <comment>engine message</comment>
+        <translation>“{where}”的选项有：{fields}。</translation>
+    </message>
+    <message>
+        <source>The output &apos;{label}&apos; is called &apos;{own}&apos; here.</source>
+        <comment>engine message</comment>
+        <translation>输出“{label}”在此处名为“{own}”。</translation>
+    </message>
+    <message>
+        <source>The output &apos;{name}&apos; differs from the original by {difference}{share}.</source>
+        <comment>engine message</comment>
+        <translation>输出“{name}”与原网络相差 {difference}{share}。</translation>
+    </message>
+    <message>
+        <source>The output &apos;{name}&apos; does not depend on the inputs and is left out.</source>
+        <comment>engine message</comment>
+        <translation>输出“{name}”不依赖于输入，已略去。</translation>
+    </message>
+    <message>
+        <source>The output &apos;{name}&apos; does not vary over the random inputs: equal numbers say little.</source>
+        <comment>engine message</comment>
+        <translation>输出“{name}”在随机输入上不变化：数值相等说明不了什么。</translation>
+    </message>
+    <message>
+        <source>The output &apos;{name}&apos; has the shape {received}; expected {target}.</source>
+        <comment>engine message</comment>
+        <translation>输出“{name}”的形状为 {received}；应为 {target}。</translation>
+    </message>
+    <message>
+        <source>The output &apos;{name}&apos; has the sizes {target}, which do not fit its {value} {task}.</source>
+        <comment>engine message</comment>
+        <translation>输出“{name}”的大小为 {target}，与其 {value} 个{task}不符。</translation>
+    </message>
+    <message>
+        <source>The output &apos;{name}&apos; has {count} classes; {classes} names were given.</source>
+        <comment>engine message</comment>
+        <translation>输出“{name}”有 {count} 个类别；给出了 {classes} 个名称。</translation>
+    </message>
+    <message>
+        <source>The output &apos;{name}&apos; has {ndim} axes; expected 2 to 5, samples first.</source>
+        <comment>engine message</comment>
+        <translation>输出“{name}”有 {ndim} 个轴；应为 2 到 5 个，样本在前。</translation>
+    </message>
+    <message>
+        <source>The output &apos;{name}&apos; is the same as another one.</source>
+        <comment>engine message</comment>
+        <translation>输出“{name}”与另一个相同。</translation>
+    </message>
+    <message>
+        <source>The output has {sizes} {per}s; &apos;{name}&apos; has {sizes_2}.</source>
+        <comment>engine message</comment>
+        <translation>输出有 {sizes} 个 {per}；“{name}”有 {sizes_2} 个。</translation>
+    </message>
+    <message>
+        <source>The output has {steps} steps at most; the longest transcript has {longest} classes, and each needs a step at least.</source>
+        <comment>engine message</comment>
+        <translation>输出最多 {steps} 步；最长的转写有 {longest} 个类别，每个至少需要一步。</translation>
+    </message>
+    <message>
+        <source>The output has {steps} steps where &apos;{name}&apos; has {longest}.</source>
+        <comment>engine message</comment>
+        <translation>输出有 {steps} 步，而“{name}”有 {longest} 步。</translation>
+    </message>
+    <message>
+        <source>The output padding must be below the stride or the dilation.</source>
+        <comment>engine message</comment>
+        <translation>输出填充必须小于步幅或膨胀因子。</translation>
+    </message>
+    <message>
+        <source>The outputs are not compared with the original: {refusal}</source>
+        <comment>engine message</comment>
+        <translation>未将输出与原网络比较：{refusal}</translation>
+    </message>
+    <message>
+        <source>The outputs stand in another order than in the file: {names}.</source>
+        <comment>engine message</comment>
+        <translation>输出的顺序与文件中不同：{names}。</translation>
+    </message>
+    <message>
+        <source>The padding index must be one of the vocabulary: expected at most {vocabulary}, received {padding_index}.</source>
+        <comment>engine message</comment>
+        <translation>填充索引必须是词汇表中的一个：应最多 {vocabulary}，收到 {padding_index}。</translation>
+    </message>
+    <message>
+        <source>The padding may be at most half the kernel, {kernel} along axis {axis}; received {padding}.</source>
+        <comment>engine message</comment>
+        <translation>填充最多为核的一半，轴 {axis} 上的核为 {kernel}；收到 {padding}。</translation>
+    </message>
+    <message>
+        <source>The part does not lie inside along axis {axis}: {size} places from {first} on, of {whole}.</source>
+        <comment>engine message</comment>
+        <translation>该部分不在轴 {axis} 之内：从 {first} 起 {size} 个位置，共 {whole} 个。</translation>
+    </message>
+    <message>
+        <source>The path of the shards holds a null character.</source>
+        <comment>engine message</comment>
+        <translation>分片的路径含有空字符。</translation>
+    </message>
+    <message>
+        <source>The pattern {pattern} of groups holds no {{group}}, or several.</source>
+        <comment>engine message</comment>
+        <translation>分组模式 {pattern} 不含 {{group}}，或含有多个。</translation>
+    </message>
+    <message>
+        <source>The picture would have {width} × {height} pixels, more than can be painted here.</source>
+        <comment>engine message</comment>
+        <translation>图片将为 {width} × {height} 像素，超过此处可绘制的大小。</translation>
+    </message>
+    <message>
+        <source>The pixels of &apos;{name}&apos; ({short}) cannot be moved with those of the images ({short_2}): their sizes differ.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”的像素 ({short}) 不能与图像的像素 ({short_2}) 一起移动：大小不同。</translation>
+    </message>
+    <message>
+        <source>The plateau schedule follows validations; the data has no validation split.</source>
+        <comment>engine message</comment>
+        <translation>plateau 调度依据验证结果；数据没有验证部分。</translation>
+    </message>
+    <message>
+        <source>The ports of &apos;{key}&apos; must be a tuple of names, received {names}.</source>
+        <comment>engine message</comment>
+        <translation>“{key}”的端口必须是名称的元组，收到 {names}。</translation>
+    </message>
+    <message>
+        <source>The precision tf32 has no effect here: only NVIDIA GPUs from Ampere on have it.</source>
+        <comment>engine message</comment>
+        <translation>精度 tf32 在此不起作用：只有 Ampere 及之后的 NVIDIA GPU 支持它。</translation>
+    </message>
+    <message>
+        <source>The preparation has it.</source>
+        <comment>engine message</comment>
+        <translation>准备方式中含有它。</translation>
+    </message>
+    <message>
+        <source>The presets cannot be written to {file}: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法将预设写入 {file}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The presets in {file} cannot be read: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取 {file} 中的预设：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The presets in {file} cannot be used: {error}</source>
+        <comment>engine message</comment>
+        <translation>无法使用 {file} 中的预设：{error}</translation>
+    </message>
+    <message>
+        <source>The probabilities of &apos;{name}&apos; are calibrated: its scores are divided by the stored temperature {value}. --temperature outside leaves them as trained.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”的概率已校准：其分数除以存储的温度 {value}。--temperature outside 可保持训练时的概率。</translation>
+    </message>
+    <message>
+        <source>The probabilities of &apos;{name}&apos; cannot be left out of the file: they are computed inside a block, or what enters them is used elsewhere.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”的概率不能从文件中排除：它们在模块内部计算，或其输入还用于别处。</translation>
+    </message>
+    <message>
+        <source>The process for it ended with code {returncode}; {folder}</source>
+        <comment>engine message</comment>
+        <translation>其进程以代码 {returncode} 结束；{folder}</translation>
+    </message>
+    <message>
+        <source>The profile &apos;{name}&apos; is of Ray, whose nodes have the Python that Ray was started with.</source>
+        <comment>engine message</comment>
+        <translation>配置文件“{name}”属于 Ray，其节点使用启动 Ray 时的 Python。</translation>
+    </message>
+    <message>
+        <source>The profile &apos;{name}&apos; takes no runs to leave behind: their coordinator is on this machine.</source>
+        <comment>engine message</comment>
+        <translation>配置文件“{name}”不接收可离开的运行：其协调进程在本机上。</translation>
+    </message>
+    <message>
+        <source>The program cannot be read: torch&apos;s exporter gave nothing.</source>
+        <comment>engine message</comment>
+        <translation>无法读取该程序：torch 的导出器没有给出任何内容。</translation>
+    </message>
+    <message>
+        <source>The program cannot be read: {reason}: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取该程序：{reason}：{error}。</translation>
+    </message>
+    <message>
+        <source>The project as it is cannot be trained: {value}</source>
+        <comment>engine message</comment>
+        <translation>该工程按现状无法训练：{value}</translation>
+    </message>
+    <message>
+        <source>The project has code of its own, which trials do not run yet.</source>
+        <comment>engine message</comment>
+        <translation>工程有自己的代码，而试运行尚不执行它们。</translation>
+    </message>
+    <message>
+        <source>The project has no data that a head could fit.</source>
+        <comment>engine message</comment>
+        <translation>工程没有可供头部适应的数据。</translation>
+    </message>
+    <message>
+        <source>The project has no data to learn from.</source>
+        <comment>engine message</comment>
+        <translation>工程没有可供学习的数据。</translation>
+    </message>
+    <message>
+        <source>The project has no data yet.</source>
+        <comment>engine message</comment>
+        <translation>工程尚无数据。</translation>
+    </message>
+    <message>
+        <source>The project has no trained weights of its own: fresh ones are exported.</source>
+        <comment>engine message</comment>
+        <translation>工程没有自己的训练好的权重：将导出新的权重。</translation>
+    </message>
+    <message>
+        <source>The project has no trained weights, so none are written: Network() starts with torch&apos;s initial weights.</source>
+        <comment>engine message</comment>
+        <translation>工程没有训练好的权重，因此不写入权重：Network() 以 torch 的初始权重开始。</translation>
+    </message>
+    <message>
+        <source>The project has no validation samples, by which the best values are chosen.</source>
+        <comment>engine message</comment>
+        <translation>工程没有验证样本，而最佳值依据它们选出。</translation>
+    </message>
+    <message>
+        <source>The project of entry {id}, {path}, cannot be read: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取项 {id} 的工程 {path}：{error}。</translation>
+    </message>
+    <message>
+        <source>The project runs code of its own ({names}), and the folder {folder} is not trusted.</source>
+        <comment>engine message</comment>
+        <translation>工程会运行自己的代码 ({names})，而文件夹 {folder} 不受信任。</translation>
+    </message>
+    <message>
+        <source>The project starts from random numbers.</source>
+        <comment>engine message</comment>
+        <translation>工程从随机数开始。</translation>
+    </message>
+    <message>
+        <source>The project starts from random numbers: there is nothing that could be kept.</source>
+        <comment>engine message</comment>
+        <translation>工程从随机数开始：没有可保留的内容。</translation>
+    </message>
+    <message>
+        <source>The project&apos;s code in {name} lies outside of its folder and is not copied to a cluster.</source>
+        <comment>engine message</comment>
+        <translation>{name} 中的工程代码位于其文件夹之外，不会复制到集群。</translation>
+    </message>
+    <message>
+        <source>The project&apos;s data cannot be read here: the file names neither classes nor columns.</source>
+        <comment>engine message</comment>
+        <translation>无法在此读取工程的数据：文件不含类别和列的名称。</translation>
+    </message>
+    <message>
+        <source>The queue in {folder} cannot be worked: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法处理 {folder} 中的队列：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The queue in {folder} cannot be written: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入 {folder} 中的队列：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The request stays; `follow` shows when it is done.</source>
+        <comment>engine message</comment>
+        <translation>请求会保留；`follow` 会显示何时完成。</translation>
+    </message>
+    <message>
+        <source>The response &apos;{name}&apos;</source>
+        <comment>engine message</comment>
+        <translation>响应“{name}”</translation>
+    </message>
+    <message>
+        <source>The responses of {place} take more than {most_labels_bytes}.</source>
+        <comment>engine message</comment>
+        <translation>{place} 的响应占用超过 {most_labels_bytes}。</translation>
+    </message>
+    <message>
+        <source>The responses reach {largest}: the loss starts huge and soon becomes infinite.</source>
+        <comment>engine message</comment>
+        <translation>响应高达 {largest}：损失一开始就极大，很快变为无穷大。</translation>
+    </message>
+    <message>
+        <source>The rows are cut.</source>
+        <comment>engine message</comment>
+        <translation>行被截断。</translation>
+    </message>
+    <message>
+        <source>The rows were sorted by &apos;{time}&apos;: they do not stand in the order of time.</source>
+        <comment>engine message</comment>
+        <translation>各行已按“{time}”排序：它们原本不是按时间顺序排列。</translation>
+    </message>
+    <message>
+        <source>The run</source>
+        <comment>engine message</comment>
+        <translation>该运行</translation>
+    </message>
+    <message>
+        <source>The run cannot be read any more.</source>
+        <comment>engine message</comment>
+        <translation>已无法读取该运行。</translation>
+    </message>
+    <message>
+        <source>The run cannot be resumed: an epoch had {saved} iteration(s) and has {steps_per_epoch} now, so the data has changed.</source>
+        <comment>engine message</comment>
+        <translation>无法继续该运行：一轮原有 {saved} 次迭代，现在有 {steps_per_epoch} 次，可见数据已更改。</translation>
+    </message>
+    <message>
+        <source>The run did not record its splits: they are made anew from its options.</source>
+        <comment>engine message</comment>
+        <translation>该运行没有记录其拆分：将根据其选项重新拆分。</translation>
+    </message>
+    <message>
+        <source>The run folder {path} cannot be written: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入运行文件夹 {path}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The run folder {path} cannot be written: {value}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入运行文件夹 {path}：{value}。</translation>
+    </message>
+    <message>
+        <source>The run goes on when the terminal and the window are closed; it ends when this machine is switched off, and `resume` goes on from its last checkpoint, if it has saved one.</source>
+        <comment>engine message</comment>
+        <translation>关闭终端和窗口后运行会继续；关闭本机时运行会结束，如果已保存检查点，用 `resume` 可从最后一个检查点继续。</translation>
+    </message>
+    <message>
+        <source>The run has no data.</source>
+        <comment>engine message</comment>
+        <translation>该运行没有数据。</translation>
+    </message>
+    <message>
+        <source>The run has no {name} samples.</source>
+        <comment>engine message</comment>
+        <translation>该运行没有 {name} 样本。</translation>
+    </message>
+    <message>
+        <source>The run has {total} iteration(s) and ends within the warm-up of {warmup_iterations}: the learn rate only rises.</source>
+        <comment>engine message</comment>
+        <translation>运行共 {total} 次迭代，在 {warmup_iterations} 次的预热期内就会结束：学习率只会上升。</translation>
+    </message>
+    <message>
+        <source>The run in {path} cannot be asked to {name}: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法请求 {path} 中的运行 {name}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The run in {path} cannot be locked: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法锁定 {path} 中的运行：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The run in {path} cannot be moved to the trash: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>无法将 {path} 中的运行移到回收站：{reason}。</translation>
+    </message>
+    <message>
+        <source>The run in {path} cannot be read: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取 {path} 中的运行：{strerror}。</translation>
+    </message>
+    <message>
+        <source>The run in {path} could not be fetched: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法取回 {path} 中的运行：{error}。</translation>
+    </message>
+    <message>
+        <source>The run in {path} did not store what its data is like.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行没有保存其数据的形式。</translation>
+    </message>
+    <message>
+        <source>The run in {path} ended before it could {name}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行在能够{name}之前就结束了。</translation>
+    </message>
+    <message>
+        <source>The run in {path} has already ended: {state}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行已经结束：{state}。</translation>
+    </message>
+    <message>
+        <source>The run in {path} has failed: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行失败：{reason}。</translation>
+    </message>
+    <message>
+        <source>The run in {path} has finished and left no checkpoint to go on from (checkpoint_unit was never, or they were removed).</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行已完成，且没有留下可继续的检查点（checkpoint_unit 为 never，或检查点已被移除）。</translation>
+    </message>
+    <message>
+        <source>The run in {path} has no trained weights yet; its state is {state}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行还没有训练好的权重；其状态为{state}。</translation>
+    </message>
+    <message>
+        <source>The run in {path} has no {weights_kept} weights.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行没有 {weights_kept} 权重。</translation>
+    </message>
+    <message>
+        <source>The run in {path} has not answered within {wait_s} s; it is {folder}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行在 {wait_s} 秒内没有回答；它处于{folder}状态。</translation>
+    </message>
+    <message>
+        <source>The run in {path} has not stopped within {stop_s} s.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行在 {stop_s} 秒内没有停止。</translation>
+    </message>
+    <message>
+        <source>The run in {path} has not stopped within {wait} s; it is {folder}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行在 {wait} 秒内没有停止；它处于{folder}状态。</translation>
+    </message>
+    <message>
+        <source>The run in {path} is at work on its cluster.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行正在其集群上工作。</translation>
+    </message>
+    <message>
+        <source>The run in {path} is at work on {host}, or was less than {silence_s} seconds ago.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行正在 {host} 上工作，或不到 {silence_s} 秒前还在工作。</translation>
+    </message>
+    <message>
+        <source>The run in {path} is at work.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行正在工作。</translation>
+    </message>
+    <message>
+        <source>The run in {path} is at work: there is nothing to resume.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行正在工作：没有可继续的内容。</translation>
+    </message>
+    <message>
+        <source>The run in {path} is complete: {epochs} epoch(s) done, and {name} is {planned}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行已完成：完成 {epochs} 轮，而 {name} 为 {planned}。</translation>
+    </message>
+    <message>
+        <source>The run in {path} is on a cluster and goes on there with its own options.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行在集群上，并在那里用自己的选项继续。</translation>
+    </message>
+    <message>
+        <source>The run in {path} is one of this machine.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的运行是本机的运行。</translation>
+    </message>
+    <message>
+        <source>The run {run} has no weights yet.</source>
+        <comment>engine message</comment>
+        <translation>运行 {run} 还没有权重。</translation>
+    </message>
+    <message>
+        <source>The run.lock of {path} {cause}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的 run.lock {cause}。</translation>
+    </message>
+    <message>
+        <source>The runs differ in the classes of {name}: {differences}.</source>
+        <comment>engine message</comment>
+        <translation>两个运行在 {name} 的类别上不同：{differences}。</translation>
+    </message>
+    <message>
+        <source>The runs predict different things: {texts}; and {texts_2}.</source>
+        <comment>engine message</comment>
+        <translation>两个运行预测的内容不同：{texts}；{texts_2}。</translation>
+    </message>
+    <message>
+        <source>The runs were trained on different data.</source>
+        <comment>engine message</comment>
+        <translation>两个运行在不同的数据上训练。</translation>
+    </message>
+    <message>
+        <source>The samples cannot be grouped by {by}.</source>
+        <comment>engine message</comment>
+        <translation>样本不能按 {by} 分组。</translation>
+    </message>
+    <message>
+        <source>The samples of {where} differ in their sizes: {sizes}.</source>
+        <comment>engine message</comment>
+        <translation>{where} 的样本大小不同：{sizes}。</translation>
+    </message>
+    <message>
+        <source>The scores of &apos;{name}&apos; are not divided by the stored temperature {value}: no {folds} of its own follows them.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”的分数没有除以存储的温度 {value}：其后没有它自己的 {folds}。</translation>
+    </message>
+    <message>
+        <source>The script reads arrays that were prepared for it: inputs and targets of each split as training takes them.</source>
+        <comment>engine message</comment>
+        <translation>脚本读取为其准备的数组：各部分的输入和目标，与训练所用的相同。</translation>
+    </message>
+    <message>
+        <source>The sequence has {steps} steps, but only {positions} positions have a vector.</source>
+        <comment>engine message</comment>
+        <translation>序列有 {steps} 步，但只有 {positions} 个位置有向量。</translation>
+    </message>
+    <message>
+        <source>The sequence has {steps} steps, but {height} × {width} are {height_2}.</source>
+        <comment>engine message</comment>
+        <translation>序列有 {steps} 步，但 {height} × {width} 为 {height_2}。</translation>
+    </message>
+    <message>
+        <source>The sequence has {steps} steps: expected a step from 0 to {steps_2}, received {step}.</source>
+        <comment>engine message</comment>
+        <translation>序列有 {steps} 步：步应为 0 到 {steps_2}，收到 {step}。</translation>
+    </message>
+    <message>
+        <source>The sequences differ in length: in1 has {x}, in2 has {x_2}.</source>
+        <comment>engine message</comment>
+        <translation>序列长度不同：in1 为 {x}，in2 为 {x_2}。</translation>
+    </message>
+    <message>
+        <source>The shards hold {total} samples; at most {most_samples} can be read.</source>
+        <comment>engine message</comment>
+        <translation>分片含有 {total} 个样本；最多可读取 {most_samples} 个。</translation>
+    </message>
+    <message>
+        <source>The signal counts as periodic, so its first steps follow the last ones.</source>
+        <comment>engine message</comment>
+        <translation>信号被视为周期的，因此其最初的时间步接在最后的时间步之后。</translation>
+    </message>
+    <message>
+        <source>The size of axis {axis} is not known before the network runs, and so is the factor to {size}.</source>
+        <comment>engine message</comment>
+        <translation>网络运行前不知道轴 {axis} 的大小，因此也不知道到 {size} 的倍数。</translation>
+    </message>
+    <message>
+        <source>The size of axis {axis} is not known before the network runs, but {why}.</source>
+        <comment>engine message</comment>
+        <translation>网络运行前不知道轴 {axis} 的大小，但{why}。</translation>
+    </message>
+    <message>
+        <source>The size of axis {axis} is not known before the network runs.</source>
+        <comment>engine message</comment>
+        <translation>网络运行前不知道轴 {axis} 的大小。</translation>
+    </message>
+    <message>
+        <source>The sizes are being measured: {code} runs now to learn them.</source>
+        <comment>engine message</comment>
+        <translation>正在测量大小：{code} 正在运行以获知大小。</translation>
+    </message>
+    <message>
+        <source>The sizes are not known yet: {code} has not run</source>
+        <comment>engine message</comment>
+        <translation>大小尚不知道：{code} 还没有运行</translation>
+    </message>
+    <message>
+        <source>The sizes of &apos;{name}&apos; are not known.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”的大小未知。</translation>
+    </message>
+    <message>
+        <source>The sizes of &apos;{operator}&apos; are known for those of the imported file only: {expected}; received {input_type}.</source>
+        <comment>engine message</comment>
+        <translation>“{operator}”的大小只对所导入文件的大小已知：{expected}；收到 {input_type}。</translation>
+    </message>
+    <message>
+        <source>The sizes of exported source stand in its docstring; change them there.</source>
+        <comment>engine message</comment>
+        <translation>导出的源代码的大小写在其 docstring 中；请在那里更改。</translation>
+    </message>
+    <message>
+        <source>The sizes of the inputs of {name} are needed.</source>
+        <comment>engine message</comment>
+        <translation>需要 {name} 的输入大小。</translation>
+    </message>
+    <message>
+        <source>The sizes {sizes_text} need {needs} numbers, the input has {count} ({x}).</source>
+        <comment>engine message</comment>
+        <translation>大小 {sizes_text} 需要 {needs} 个数，输入有 {count} 个 ({x})。</translation>
+    </message>
+    <message>
+        <source>The solver lm differentiates each sample by itself, but {label} {why}.</source>
+        <comment>engine message</comment>
+        <translation>求解器 lm 对每个样本单独求导，但 {label} {why}。</translation>
+    </message>
+    <message>
+        <source>The solver lm is for regressions; {why}.</source>
+        <comment>engine message</comment>
+        <translation>求解器 lm 用于回归；{why}。</translation>
+    </message>
+    <message>
+        <source>The solver lm needs the derivatives of each sample by itself, which a layer of this network does not give ({value}).</source>
+        <comment>engine message</comment>
+        <translation>求解器 lm 需要每个样本单独的导数，而此网络的某个层不能给出 ({value})。</translation>
+    </message>
+    <message>
+        <source>The solver lm solves for all weights at once and takes at most {most_weights}; the network has {count} that learn.</source>
+        <comment>engine message</comment>
+        <translation>求解器 lm 同时求解所有权重，最多 {most_weights} 个；网络有 {count} 个要学习的权重。</translation>
+    </message>
+    <message>
+        <source>The solver lm takes networks of one output.</source>
+        <comment>engine message</comment>
+        <translation>求解器 lm 用于单输出的网络。</translation>
+    </message>
+    <message>
+        <source>The solver {solver} takes all samples in each iteration, and trials are made with mini-batches.</source>
+        <comment>engine message</comment>
+        <translation>求解器 {solver} 在每次迭代使用所有样本，而试运行使用小批量。</translation>
+    </message>
+    <message>
+        <source>The state of the optimizer belongs to other parameters.</source>
+        <comment>engine message</comment>
+        <translation>优化器的状态属于其他参数。</translation>
+    </message>
+    <message>
+        <source>The steps do not stay the steps of a sequence: {out} leaves it.</source>
+        <comment>engine message</comment>
+        <translation>时间步未能保持为序列的时间步：{out} 脱离了序列。</translation>
+    </message>
+    <message>
+        <source>The table is read as {encoding}; data.text_encoding sets another encoding.</source>
+        <comment>engine message</comment>
+        <translation>表按 {encoding} 读取；data.text_encoding 可设置其他编码。</translation>
+    </message>
+    <message>
+        <source>The target &apos;{name}&apos; of {shown}</source>
+        <comment>engine message</comment>
+        <translation>{shown} 的目标“{name}”</translation>
+    </message>
+    <message>
+        <source>The target &apos;{name}&apos; of {shown} and the other shards</source>
+        <comment>engine message</comment>
+        <translation>{shown} 与其他分片的目标“{name}”</translation>
+    </message>
+    <message>
+        <source>The target is looked for at validations; the data has no validation split.</source>
+        <comment>engine message</comment>
+        <translation>目标值在验证时检查；数据没有验证部分。</translation>
+    </message>
+    <message>
+        <source>The target {target} of {key_of} in {shown} cannot be read: {words}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取 {shown} 中 {key_of} 的目标 {target}：{words}。</translation>
+    </message>
+    <message>
+        <source>The tokenizer cannot encode the texts: {first}.</source>
+        <comment>engine message</comment>
+        <translation>分词器无法编码这些文本：{first}。</translation>
+    </message>
+    <message>
+        <source>The tokenizer gives tokens that are not in its vocabulary.</source>
+        <comment>engine message</comment>
+        <translation>分词器给出的词元不在其词汇表中。</translation>
+    </message>
+    <message>
+        <source>The trace {path} cannot be written: {value}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入跟踪文件 {path}：{value}。</translation>
+    </message>
+    <message>
+        <source>The training is short: {updates} of the weights in {epochs} epoch(s)</source>
+        <comment>engine message</comment>
+        <translation>训练时间短：{epochs} 轮中权重有 {updates}</translation>
+    </message>
+    <message>
+        <source>The training loss is not a number from iteration {broken_at} on.</source>
+        <comment>engine message</comment>
+        <translation>从第 {broken_at} 次迭代起，训练损失不是数值。</translation>
+    </message>
+    <message>
+        <source>The training may be short: {updates} of the weights in {epochs} epoch(s)</source>
+        <comment>engine message</comment>
+        <translation>训练时间可能偏短：{epochs} 轮中权重有 {updates}</translation>
+    </message>
+    <message>
+        <source>The training script cannot carry over {first}{value}</source>
+        <comment>engine message</comment>
+        <translation>训练脚本不能沿用 {first}{value}</translation>
+    </message>
+    <message>
+        <source>The training script cannot leave out &apos;{name}&apos;, which the loss includes.</source>
+        <comment>engine message</comment>
+        <translation>训练脚本不能略去“{name}”，因为损失包含它。</translation>
+    </message>
+    <message>
+        <source>The training script imports the network from &apos;{name}&apos;, which is no name of a module.</source>
+        <comment>engine message</comment>
+        <translation>训练脚本从“{name}”导入网络，而它不是模块名。</translation>
+    </message>
+    <message>
+        <source>The training script needs the data as arrays of {size} GB; it gets at most {limit_bytes} GB.</source>
+        <comment>engine message</comment>
+        <translation>训练脚本需要 {size} GB 的数组数据；最多为 {limit_bytes} GB。</translation>
+    </message>
+    <message>
+        <source>The training split has no samples.</source>
+        <comment>engine message</comment>
+        <translation>训练部分没有样本。</translation>
+    </message>
+    <message>
+        <source>The training split has {samples} sample(s), fewer than the mini-batch size of {mini_batch_size}: each iteration takes all of them.</source>
+        <comment>engine message</comment>
+        <translation>训练部分有 {samples} 个样本，少于小批量大小 {mini_batch_size}：每次迭代都会使用全部样本。</translation>
+    </message>
+    <message>
+        <source>The transcript &apos;{name}&apos; of sample {worst} needs {steps} steps (one per class, one more between equal ones), but of its {length} steps {remaining} leave the network.</source>
+        <comment>engine message</comment>
+        <translation>样本 {worst} 的转写“{name}”需要 {steps} 步（每个类别一步，相等的类别之间再加一步），但其 {length} 步中只有 {remaining} 步离开网络。</translation>
+    </message>
+    <message>
+        <source>The trials do not tell how important their parameters are: {error}</source>
+        <comment>engine message</comment>
+        <translation>这些试验不能说明其参数的重要程度：{error}</translation>
+    </message>
+    <message>
+        <source>The trials of {path} are those of its {strategy}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的试验由其 {strategy} 决定。</translation>
+    </message>
+    <message>
+        <source>The upper slope must be at least the lower one, {lower_slope}; received {upper_slope}.</source>
+        <comment>engine message</comment>
+        <translation>上方斜率至少应为下方斜率 {lower_slope}；收到 {upper_slope}。</translation>
+    </message>
+    <message>
+        <source>The validation is small: with {count} sample(s), an accuracy of 90 % is known to ± {width}</source>
+        <comment>engine message</comment>
+        <translation>验证部分较小：有 {count} 个样本时，90 % 的准确度只精确到 ± {width}</translation>
+    </message>
+    <message>
+        <source>The version of Netwright that trained the run did not store how the data was prepared.</source>
+        <comment>engine message</comment>
+        <translation>训练该运行的 Netwright 版本没有保存数据的准备方式。</translation>
+    </message>
+    <message>
+        <source>The very first loss is not a number</source>
+        <comment>engine message</comment>
+        <translation>最初的损失就不是数值</translation>
+    </message>
+    <message>
+        <source>The vocabulary has {vocabulary} tokens ({noun}): an embedding needs one of at least as many.</source>
+        <comment>engine message</comment>
+        <translation>词汇表有 {vocabulary} 个词元（{noun}）：嵌入层的词汇表至少需要同样多。</translation>
+    </message>
+    <message>
+        <source>The webhook is empty.</source>
+        <comment>engine message</comment>
+        <translation>webhook 为空。</translation>
+    </message>
+    <message>
+        <source>The webhook is no address.</source>
+        <comment>engine message</comment>
+        <translation>webhook 不是地址。</translation>
+    </message>
+    <message>
+        <source>The webhook on {host} is not encrypted, and names and metrics would be readable on the way.</source>
+        <comment>engine message</comment>
+        <translation>{host} 上的 webhook 未加密，名称和指标可能在途中被读取。</translation>
+    </message>
+    <message>
+        <source>The webhook was not told: {error}</source>
+        <comment>engine message</comment>
+        <translation>未能通知 webhook：{error}</translation>
+    </message>
+    <message>
+        <source>The weights &apos;{name}/{name_2}&apos; of {path}</source>
+        <comment>engine message</comment>
+        <translation>{path} 的权重“{name}/{name_2}”</translation>
+    </message>
+    <message>
+        <source>The weights cannot be written to {folder}: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>无法将权重写入 {folder}：{reason}。</translation>
+    </message>
+    <message>
+        <source>The weights cannot be written to {path}: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法将权重写入 {path}：{error}。</translation>
+    </message>
+    <message>
+        <source>The weights cannot be written to {path}: {value}.</source>
+        <comment>engine message</comment>
+        <translation>无法将权重写入 {path}：{value}。</translation>
+    </message>
+    <message>
+        <source>The weights do not belong to this network: &apos;{key}&apos; is missing among them.</source>
+        <comment>engine message</comment>
+        <translation>权重不属于此网络：其中缺少“{key}”。</translation>
+    </message>
+    <message>
+        <source>The weights do not belong to this network: &apos;{key}&apos; is {sizes}.</source>
+        <comment>engine message</comment>
+        <translation>权重不属于此网络：“{key}”为 {sizes}。</translation>
+    </message>
+    <message>
+        <source>The weights do not belong to this network: it has no &apos;{key}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>权重不属于此网络：它没有“{key}”。</translation>
+    </message>
+    <message>
+        <source>The weights have {size} GB; an ONNX file holds at most {limit_bytes} GB.</source>
+        <comment>engine message</comment>
+        <translation>权重有 {size} GB；ONNX 文件最多容纳 {limit_bytes} GB。</translation>
+    </message>
+    <message>
+        <source>The weights of classes in the loss are those of this data, not of the training.</source>
+        <comment>engine message</comment>
+        <translation>损失中类别的权重取自此数据，而不是训练数据。</translation>
+    </message>
+    <message>
+        <source>The weights of the file do not fit its layers: {error}</source>
+        <comment>engine message</comment>
+        <translation>文件的权重与其层不符：{error}</translation>
+    </message>
+    <message>
+        <source>The weights of {path} do not have the normalisation of the input {name}, which a training measures on its data.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的权重不含输入 {name} 的归一化，它由训练在其数据上测量。</translation>
+    </message>
+    <message>
+        <source>The weights {path} cannot be read: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取权重 {path}：{error}。</translation>
+    </message>
+    <message>
+        <source>The weights {path} cannot be read: {value}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取权重 {path}：{value}。</translation>
+    </message>
+    <message>
+        <source>The weights {path} changed since they were chosen: their SHA-256 is not {expected_sha256}...</source>
+        <comment>engine message</comment>
+        <translation>权重 {path} 自选择以来已更改：其 SHA-256 不是 {expected_sha256}…</translation>
+    </message>
+    <message>
+        <source>The wheel cannot be built: pip says nothing.</source>
+        <comment>engine message</comment>
+        <translation>无法构建 wheel：pip 没有给出任何信息。</translation>
+    </message>
+    <message>
+        <source>The wheel cannot be built: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法构建 wheel：{error}。</translation>
+    </message>
+    <message>
+        <source>The window covers {reach} along axis {axis}, and the input has {n} and {padding} of padding on both sides.</source>
+        <comment>engine message</comment>
+        <translation>窗在轴 {axis} 上覆盖 {reach}，而输入有 {n}，两侧各有 {padding} 的填充。</translation>
+    </message>
+    <message>
+        <source>The window covers {reach} along axis {axis}, and the input has {n}.</source>
+        <comment>engine message</comment>
+        <translation>窗在轴 {axis} 上覆盖 {reach}，而输入有 {n}。</translation>
+    </message>
+    <message>
+        <source>The window has {window_length} steps, the signal {steps}.</source>
+        <comment>engine message</comment>
+        <translation>窗有 {window_length} 步，信号有 {steps} 步。</translation>
+    </message>
+    <message>
+        <source>The workers have summed numbers and got another sum.</source>
+        <comment>engine message</comment>
+        <translation>各工作单元求和得到了不同的结果。</translation>
+    </message>
+    <message>
+        <source>The {channels} channels of the image cannot be divided into slices of {depth}.</source>
+        <comment>engine message</comment>
+        <translation>图像的 {channels} 个通道不能分成深度为 {depth} 的切片。</translation>
+    </message>
+    <message>
+        <source>The {channels} channels of the input cannot be divided into blocks of {str} places.</source>
+        <comment>engine message</comment>
+        <translation>输入的 {channels} 个通道不能分成 {str} 个位置的块。</translation>
+    </message>
+    <message>
+        <source>The {channels} channels of the input cannot be divided into {groups} equal groups.</source>
+        <comment>engine message</comment>
+        <translation>输入的 {channels} 个通道不能分成 {groups} 个相等的组。</translation>
+    </message>
+    <message>
+        <source>The {count} {name} channels cannot be divided among {heads} heads.</source>
+        <comment>engine message</comment>
+        <translation>{count} 个{name}通道不能均分给 {heads} 个头。</translation>
+    </message>
+    <message>
+        <source>The {count} {noun} cannot be divided among {heads} heads.</source>
+        <comment>engine message</comment>
+        <translation>{count} 个{noun}不能均分给 {heads} 个头。</translation>
+    </message>
+    <message>
+        <source>The {field} has at most {limit} characters, received {text}.</source>
+        <comment>engine message</comment>
+        <translation>{field} 最多 {limit} 个字符，收到 {text}。</translation>
+    </message>
+    <message>
+        <source>The {heads} heads cannot be divided among {groups} groups.</source>
+        <comment>engine message</comment>
+        <translation>{heads} 个头不能均分为 {groups} 组。</translation>
+    </message>
+    <message>
+        <source>The {kind} &apos;{name}&apos; is {theirs} in the file, and {ours} here.</source>
+        <comment>engine message</comment>
+        <translation>{kind}“{name}”在文件中为 {theirs}，在此处为 {ours}。</translation>
+    </message>
+    <message>
+        <source>The {most_groups} largest of {names} groups.</source>
+        <comment>engine message</comment>
+        <translation>{names} 组中最大的 {most_groups} 组。</translation>
+    </message>
+    <message>
+        <source>The {name} split has no window: each takes lags + horizon = {span} steps.</source>
+        <comment>engine message</comment>
+        <translation>{name} 部分没有窗：每个窗占滞后 + 预测范围 = {span} 步。</translation>
+    </message>
+    <message>
+        <source>The {noun} {path} cannot be read: {value}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取{noun} {path}：{value}。</translation>
+    </message>
+    <message>
+        <source>The {noun} {path} changed: their SHA-256 is not {expected_sha256}...</source>
+        <comment>engine message</comment>
+        <translation>{noun} {path} 已更改：其 SHA-256 不是 {expected_sha256}…</translation>
+    </message>
+    <message>
+        <source>The {size} places along axis {axis} cannot be divided into {parts} equal parts.</source>
+        <comment>engine message</comment>
+        <translation>轴 {axis} 上的 {size} 个位置不能分成 {parts} 个相等的部分。</translation>
+    </message>
+    <message>
+        <source>The {split} data {path}</source>
+        <comment>engine message</comment>
+        <translation>{split}数据 {path}</translation>
+    </message>
+    <message>
+        <source>The {split} split has {count} sample(s): expected a number from 0 to {count_2}, received {place}.</source>
+        <comment>engine message</comment>
+        <translation>{split} 部分有 {count} 个样本：应为 0 到 {count_2} 的数，收到 {place}。</translation>
+    </message>
+    <message>
+        <source>The {split} split has {places} samples: an embedding needs {least_samples}.</source>
+        <comment>engine message</comment>
+        <translation>{split} 部分有 {places} 个样本：嵌入至少需要 {least_samples} 个。</translation>
+    </message>
+    <message>
+        <source>The {split} splits of the runs differ ({counts} samples): {common} sample(s) are in both, and compared.</source>
+        <comment>engine message</comment>
+        <translation>两个运行的 {split} 部分不同 ({counts} 个样本)：两者都有并用于比较的有 {common} 个样本。</translation>
+    </message>
+    <message>
+        <source>The {split} splits of the runs have {common} sample(s) in common.</source>
+        <comment>engine message</comment>
+        <translation>两个运行的 {split} 部分有 {common} 个共同样本。</translation>
+    </message>
+    <message>
+        <source>The {subject} no window of {span} steps of their own: their lags reach back into the split before, predicted steps do not (data.split_overlap=none leaves such windows out).</source>
+        <comment>engine message</comment>
+        <translation>{subject}没有自己的 {span} 步的窗：其滞后会伸入前一部分，而预测的时间步不会（data.split_overlap=none 可排除这些窗）。</translation>
+    </message>
+    <message>
+        <source>Their mean is {mean}, their standard deviation {deviation}: the first steps are far too long, or far too short.</source>
+        <comment>engine message</comment>
+        <translation>其均值为 {mean}，标准差为 {deviation}：最初的步长会过大或过小。</translation>
+    </message>
+    <message>
+        <source>Their rows are left out.</source>
+        <comment>engine message</comment>
+        <translation>它们的行会被排除。</translation>
+    </message>
+    <message>
+        <source>There are no pixels {pixels}.</source>
+        <comment>engine message</comment>
+        <translation>没有像素 {pixels}。</translation>
+    </message>
+    <message>
+        <source>There are no published weights &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>没有已发布的权重“{name}”。</translation>
+    </message>
+    <message>
+        <source>There are no samples to evaluate on.</source>
+        <comment>engine message</comment>
+        <translation>没有可用于评估的样本。</translation>
+    </message>
+    <message>
+        <source>There are no weights in {folder}: {name} cannot be read: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 中没有权重：无法读取 {name}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>There are samples for {samples} inputs; the network has {inputs}.</source>
+        <comment>engine message</comment>
+        <translation>有 {samples} 个输入的样本；网络有 {inputs} 个输入。</translation>
+    </message>
+    <message>
+        <source>There are several cluster profiles and none is the default.</source>
+        <comment>engine message</comment>
+        <translation>有多个集群配置文件，而没有默认的。</translation>
+    </message>
+    <message>
+        <source>There are too many numbers of {name} to keep them for a threshold.</source>
+        <comment>engine message</comment>
+        <translation>{name} 的数值太多，无法保存用于阈值。</translation>
+    </message>
+    <message>
+        <source>There are {most_presets} presets already.</source>
+        <comment>engine message</comment>
+        <translation>已有 {most_presets} 个预设。</translation>
+    </message>
+    <message>
+        <source>There are {most_profiles} cluster profiles already.</source>
+        <comment>engine message</comment>
+        <translation>已有 {most_profiles} 个集群配置文件。</translation>
+    </message>
+    <message>
+        <source>There are {there} {kind} already, as many as a network may have.</source>
+        <comment>engine message</comment>
+        <translation>已有 {there} 个 {kind}，这是一个网络的上限。</translation>
+    </message>
+    <message>
+        <source>There are: none.</source>
+        <comment>engine message</comment>
+        <translation>现在没有任何配置文件。</translation>
+    </message>
+    <message>
+        <source>There are: {known}.</source>
+        <comment>engine message</comment>
+        <translation>现有：{known}。</translation>
+    </message>
+    <message>
+        <source>There are: {names}.</source>
+        <comment>engine message</comment>
+        <translation>现有：{names}。</translation>
+    </message>
+    <message>
+        <source>There are: {ready}.</source>
+        <comment>engine message</comment>
+        <translation>现有：{ready}。</translation>
+    </message>
+    <message>
+        <source>There is a cluster profile &apos;{name}&apos; already.</source>
+        <comment>engine message</comment>
+        <translation>已有集群配置文件“{name}”。</translation>
+    </message>
+    <message>
+        <source>There is a cluster profile &apos;{taken}&apos; already.</source>
+        <comment>engine message</comment>
+        <translation>已有集群配置文件“{taken}”。</translation>
+    </message>
+    <message>
+        <source>There is already a layer &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>已有层“{name}”。</translation>
+    </message>
+    <message>
+        <source>There is no array {value}.</source>
+        <comment>engine message</comment>
+        <translation>没有数组 {value}。</translation>
+    </message>
+    <message>
+        <source>There is no attention layer {name}.</source>
+        <comment>engine message</comment>
+        <translation>没有注意力层 {name}。</translation>
+    </message>
+    <message>
+        <source>There is no block {name} in {where}.</source>
+        <comment>engine message</comment>
+        <translation>{where}中没有模块 {name}。</translation>
+    </message>
+    <message>
+        <source>There is no class per sample to choose samples by.</source>
+        <comment>engine message</comment>
+        <translation>没有每个样本的类别可用于选择样本。</translation>
+    </message>
+    <message>
+        <source>There is no cluster profile &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>没有集群配置文件“{name}”。</translation>
+    </message>
+    <message>
+        <source>There is no command &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>没有命令“{name}”。</translation>
+    </message>
+    <message>
+        <source>There is no device &apos;{word}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>没有设备“{word}”。</translation>
+    </message>
+    <message>
+        <source>There is no device {word} on this machine.</source>
+        <comment>engine message</comment>
+        <translation>本机没有设备 {word}。</translation>
+    </message>
+    <message>
+        <source>There is no entry {id} in the queue any more.</source>
+        <comment>engine message</comment>
+        <translation>队列中已没有项 {id}。</translation>
+    </message>
+    <message>
+        <source>There is no entry {id} in the queue.</source>
+        <comment>engine message</comment>
+        <translation>队列中没有项 {id}。</translation>
+    </message>
+    <message>
+        <source>There is no example or template &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>没有示例或模板“{name}”。</translation>
+    </message>
+    <message>
+        <source>There is no file or folder {path}.</source>
+        <comment>engine message</comment>
+        <translation>没有文件或文件夹 {path}。</translation>
+    </message>
+    <message>
+        <source>There is no file {name} in the project&apos;s folder.</source>
+        <comment>engine message</comment>
+        <translation>工程的文件夹中没有文件 {name}。</translation>
+    </message>
+    <message>
+        <source>There is no file {path}.</source>
+        <comment>engine message</comment>
+        <translation>没有文件 {path}。</translation>
+    </message>
+    <message>
+        <source>There is no folder for settings: {error}</source>
+        <comment>engine message</comment>
+        <translation>没有设置的文件夹：{error}</translation>
+    </message>
+    <message>
+        <source>There is no home folder {user} for the data to lie in.</source>
+        <comment>engine message</comment>
+        <translation>没有存放数据的主文件夹 {user}。</translation>
+    </message>
+    <message>
+        <source>There is no layer &apos;{name}&apos; in the network.</source>
+        <comment>engine message</comment>
+        <translation>网络中没有层“{name}”。</translation>
+    </message>
+    <message>
+        <source>There is no layer type &apos;{key}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>没有层类型“{key}”。</translation>
+    </message>
+    <message>
+        <source>There is no layer {name} in the network of the run.</source>
+        <comment>engine message</comment>
+        <translation>该运行的网络中没有层 {name}。</translation>
+    </message>
+    <message>
+        <source>There is no layer {text}.</source>
+        <comment>engine message</comment>
+        <translation>没有层 {text}。</translation>
+    </message>
+    <message>
+        <source>There is no method &apos;{method}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>没有方法“{method}”。</translation>
+    </message>
+    <message>
+        <source>There is no normalisation &apos;{kind}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>没有归一化方式“{kind}”。</translation>
+    </message>
+    <message>
+        <source>There is no option &apos;{name}&apos; of ONNX.</source>
+        <comment>engine message</comment>
+        <translation>ONNX 没有选项“{name}”。</translation>
+    </message>
+    <message>
+        <source>There is no page &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>没有页面“{name}”。</translation>
+    </message>
+    <message>
+        <source>There is no place for a queue: you have no home folder.</source>
+        <comment>engine message</comment>
+        <translation>没有放置队列的位置：您没有主文件夹。</translation>
+    </message>
+    <message>
+        <source>There is no program here that computes the file.</source>
+        <comment>engine message</comment>
+        <translation>此处没有能计算该文件的程序。</translation>
+    </message>
+    <message>
+        <source>There is no program {word} where the job runs.</source>
+        <comment>engine message</comment>
+        <translation>作业运行处没有程序 {word}。</translation>
+    </message>
+    <message>
+        <source>There is no ready experiment &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>没有现成的实验“{name}”。</translation>
+    </message>
+    <message>
+        <source>There is no reduction &apos;{reduction}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>没有降维方法“{reduction}”。</translation>
+    </message>
+    <message>
+        <source>There is no request &apos;{name}&apos;; known are {from_users}.</source>
+        <comment>engine message</comment>
+        <translation>没有请求“{name}”；已知的有 {from_users}。</translation>
+    </message>
+    <message>
+        <source>There is no schema &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>没有模式“{name}”。</translation>
+    </message>
+    <message>
+        <source>There is no solver &apos;{solver}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>没有求解器“{solver}”。</translation>
+    </message>
+    <message>
+        <source>There is no split &apos;{split}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>没有部分“{split}”。</translation>
+    </message>
+    <message>
+        <source>There is no strategy &apos;{strategy}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>没有策略“{strategy}”。</translation>
+    </message>
+    <message>
+        <source>There is no threshold to store: it takes an output with one class per sample, and a validation split.</source>
+        <comment>engine message</comment>
+        <translation>没有可存储的阈值：需要每个样本一个类别的输出，以及验证部分。</translation>
+    </message>
+    <message>
+        <source>There is no validation split, from which a threshold would follow.</source>
+        <comment>engine message</comment>
+        <translation>没有可据以得出阈值的验证部分。</translation>
+    </message>
+    <message>
+        <source>There is no validation: nobody sees when the network stops learning and begins to learn by heart</source>
+        <comment>engine message</comment>
+        <translation>没有验证：无法看出网络何时停止学习并开始死记硬背</translation>
+    </message>
+    <message>
+        <source>There is no {name} beside the source, so the network has the weights that its class starts with.</source>
+        <comment>engine message</comment>
+        <translation>源代码旁边没有 {name}，因此网络使用其类的初始权重。</translation>
+    </message>
+    <message>
+        <source>There is no {tar} or {parquet} file at {name}.</source>
+        <comment>engine message</comment>
+        <translation>{name} 处没有 {tar} 或 {parquet} 文件。</translation>
+    </message>
+    <message>
+        <source>There is not enough memory to compute it.</source>
+        <comment>engine message</comment>
+        <translation>内存不足，无法计算它。</translation>
+    </message>
+    <message>
+        <source>There is not enough memory to load torch: this process is limited to {limit_bytes} MiB of addresses (`ulimit -v`).</source>
+        <comment>engine message</comment>
+        <translation>内存不足，无法加载 torch：此进程的地址空间限于 {limit_bytes} MiB (`ulimit -v`)。</translation>
+    </message>
+    <message>
+        <source>There is not enough memory to train ({error})</source>
+        <comment>engine message</comment>
+        <translation>内存不足，无法训练 ({error})</translation>
+    </message>
+    <message>
+        <source>There is not enough memory.</source>
+        <comment>engine message</comment>
+        <translation>内存不足。</translation>
+    </message>
+    <message>
+        <source>There is nothing to predict.</source>
+        <comment>engine message</comment>
+        <translation>没有可预测的内容。</translation>
+    </message>
+    <message>
+        <source>There is nothing to prepare: expected at least one row, file or array.</source>
+        <comment>engine message</comment>
+        <translation>没有可准备的内容：应至少有一行、一个文件或一个数组。</translation>
+    </message>
+    <message>
+        <source>There is {choices}.</source>
+        <comment>engine message</comment>
+        <translation>现有 {choices}。</translation>
+    </message>
+    <message>
+        <source>These changes are made to sequences of numbers; the data has {types}.</source>
+        <comment>engine message</comment>
+        <translation>这些变换用于数值序列；数据是{types}。</translation>
+    </message>
+    <message>
+        <source>These layers cannot be one block: what leaves them comes back through &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>这些层不能合成一个模块：从中出去的数据会经由“{name}”返回。</translation>
+    </message>
+    <message>
+        <source>They are</source>
+        <comment>engine message</comment>
+        <translation>它们</translation>
+    </message>
+    <message>
+        <source>They have to be fixed.</source>
+        <comment>engine message</comment>
+        <translation>这些大小必须固定。</translation>
+    </message>
+    <message>
+        <source>They must be equal: transpose one of them, or change its size.</source>
+        <comment>engine message</comment>
+        <translation>两者必须相等：请转置其中一个，或更改其大小。</translation>
+    </message>
+    <message>
+        <source>This Netwright is not a checkout, and no wheel can be made of it.</source>
+        <comment>engine message</comment>
+        <translation>此 Netwright 不是源代码检出，不能由它生成 wheel。</translation>
+    </message>
+    <message>
+        <source>This installation has no operation &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>此安装没有操作“{name}”。</translation>
+    </message>
+    <message>
+        <source>This installation has no part with &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>此安装没有含“{name}”的组件。</translation>
+    </message>
+    <message>
+        <source>This network has no attention layer.</source>
+        <comment>engine message</comment>
+        <translation>此网络没有注意力层。</translation>
+    </message>
+    <message>
+        <source>This network has no {kind}.</source>
+        <comment>engine message</comment>
+        <translation>此网络没有{kind}。</translation>
+    </message>
+    <message>
+        <source>This version of Netwright has no layer type &apos;{type_key}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>此版本的 Netwright 没有层类型“{type_key}”。</translation>
+    </message>
+    <message>
+        <source>Thresholds are stored for two classes, and for labels.</source>
+        <comment>engine message</comment>
+        <translation>阈值用于两个类别的情形和标签。</translation>
+    </message>
+    <message>
+        <source>To go on give it more, such as --set training.{name}={value}.</source>
+        <comment>engine message</comment>
+        <translation>要继续，请增加训练量，例如 --set training.{name}={value}。</translation>
+    </message>
+    <message>
+        <source>To go on with the data as it is now, resume with --allow-changed-data: what was learned then comes from both, and samples that were trained on may be among those of the test.</source>
+        <comment>engine message</comment>
+        <translation>要用现在的数据继续，请用 --allow-changed-data 恢复训练：学到的内容将来自两者，训练过的样本也可能出现在测试样本中。</translation>
+    </message>
+    <message>
+        <source>To predict the next token, store its texts in a file of text.</source>
+        <comment>engine message</comment>
+        <translation>要预测下一个词元，请将其文本存入文本文件。</translation>
+    </message>
+    <message>
+        <source>To say &apos;{classes}&apos; always is right in {counts}.</source>
+        <comment>engine message</comment>
+        <translation>总是回答“{classes}”的正确率为 {counts}。</translation>
+    </message>
+    <message>
+        <source>To take them as classes, write them as texts, such as id_1.</source>
+        <comment>engine message</comment>
+        <translation>要作为类别，请写成文本，例如 id_1。</translation>
+    </message>
+    <message>
+        <source>To take them as numbers, set integer arrays to numbers (data.integer_arrays=numbers), or store the array as float32.</source>
+        <comment>engine message</comment>
+        <translation>要作为数值，请将整数数组设为数值 (data.integer_arrays=numbers)，或将数组存为 float32。</translation>
+    </message>
+    <message>
+        <source>To {fixed} steps: {longer} longer sequence(s) cut at the end, {shorter} shorter one(s) padded with zeros.</source>
+        <comment>engine message</comment>
+        <translation>统一为 {fixed} 步：{longer} 个较长的序列在末端截断，{shorter} 个较短的用零填充。</translation>
+    </message>
+    <message>
+        <source>Too many levels of symbolic links</source>
+        <comment>engine message</comment>
+        <translation>符号链接层数过多</translation>
+    </message>
+    <message>
+        <source>Too many open files</source>
+        <comment>engine message</comment>
+        <translation>打开的文件过多</translation>
+    </message>
+    <message>
+        <source>Train again to have it.</source>
+        <comment>engine message</comment>
+        <translation>重新训练即可得到。</translation>
+    </message>
+    <message>
+        <source>Train again to have one.</source>
+        <comment>engine message</comment>
+        <translation>重新训练即可得到。</translation>
+    </message>
+    <message>
+        <source>Train again.</source>
+        <comment>engine message</comment>
+        <translation>请重新训练。</translation>
+    </message>
+    <message>
+        <source>Train both with the same split, or name data for both (--data).</source>
+        <comment>engine message</comment>
+        <translation>请用相同的拆分训练两者，或为两者指定数据 (--data)。</translation>
+    </message>
+    <message>
+        <source>Train it again.</source>
+        <comment>engine message</comment>
+        <translation>请重新训练它。</translation>
+    </message>
+    <message>
+        <source>Train it and name the run, or start it from weights: --set weights.file=FILE.</source>
+        <comment>engine message</comment>
+        <translation>请训练它并指定该运行，或从权重开始：--set weights.file=FILE。</translation>
+    </message>
+    <message>
+        <source>Train longer, give it more lags or other inputs, or use that forecast.</source>
+        <comment>engine message</comment>
+        <translation>请训练更久，增加滞后或其他输入，或采用该预测。</translation>
+    </message>
+    <message>
+        <source>Train longer, try another learn rate, or look at the data: do the inputs tell the answer?</source>
+        <comment>engine message</comment>
+        <translation>请训练更久，尝试其他学习率，或查看数据：输入能否说明答案？</translation>
+    </message>
+    <message>
+        <source>Train on the CPU (environment.target=cpu) to see where, or resume the run once it can be used again.</source>
+        <comment>engine message</comment>
+        <translation>请在 CPU 上训练 (environment.target=cpu) 以查找位置，或在该设备恢复可用后继续运行。</translation>
+    </message>
+    <message>
+        <source>Train the project first, or name data for the weights as they are (--data).</source>
+        <comment>engine message</comment>
+        <translation>请先训练该工程，或为现有权重指定数据 (--data)。</translation>
+    </message>
+    <message>
+        <source>Train the project, or give the input the statistics that the network was trained with.</source>
+        <comment>engine message</comment>
+        <translation>请训练该工程，或为该输入指定训练网络时的统计量。</translation>
+    </message>
+    <message>
+        <source>Training does not begin.</source>
+        <comment>engine message</comment>
+        <translation>训练不会开始。</translation>
+    </message>
+    <message>
+        <source>Training ends with an error.</source>
+        <comment>engine message</comment>
+        <translation>训练会因错误而结束。</translation>
+    </message>
+    <message>
+        <source>Trainings run on the CPU, many times slower.</source>
+        <comment>engine message</comment>
+        <translation>训练在 CPU 上运行，慢许多倍。</translation>
+    </message>
+    <message>
+        <source>Trial {number} of {path} has neither failed nor been stopped.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的试验 {number} 既没有失败也没有被停止。</translation>
+    </message>
+    <message>
+        <source>Trial {trial} of {path} is not under way.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的试验 {trial} 不在进行中。</translation>
+    </message>
+    <message>
+        <source>Trials need a limit of memory, which macOS does not enforce.</source>
+        <comment>engine message</comment>
+        <translation>试运行需要内存上限，而 macOS 不强制执行该上限。</translation>
+    </message>
+    <message>
+        <source>Trials of an experiment are placed by Ray, and the cluster profile {name} is one of {kind}.</source>
+        <comment>engine message</comment>
+        <translation>实验的试验由 Ray 放置，而集群配置文件 {name} 属于 {kind}。</translation>
+    </message>
+    <message>
+        <source>Trust a folder only if you know who wrote the code in it.</source>
+        <comment>engine message</comment>
+        <translation>只有知道其中的代码由谁编写，才应信任该文件夹。</translation>
+    </message>
+    <message>
+        <source>Try again.</source>
+        <comment>engine message</comment>
+        <translation>请重试。</translation>
+    </message>
+    <message>
+        <source>Try another network interface.</source>
+        <comment>engine message</comment>
+        <translation>请尝试其他网络接口。</translation>
+    </message>
+    <message>
+        <source>Try fewer workers or cores, or another partition.</source>
+        <comment>engine message</comment>
+        <translation>请尝试更少的工作单元或核，或其他分区。</translation>
+    </message>
+    <message>
+        <source>Try it again.</source>
+        <comment>engine message</comment>
+        <translation>请重试。</translation>
+    </message>
+    <message>
+        <source>Try it with less data, or again.</source>
+        <comment>engine message</comment>
+        <translation>请用更少的数据尝试，或重试。</translation>
+    </message>
+    <message>
+        <source>Try it: ssh {name} true.</source>
+        <comment>engine message</comment>
+        <translation>请尝试：ssh {name} true。</translation>
+    </message>
+    <message>
+        <source>Try the Python of the profile there.</source>
+        <comment>engine message</comment>
+        <translation>请在那里尝试配置文件的 Python。</translation>
+    </message>
+    <message>
+        <source>Two columns of {path} have the name {name}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 有两列名为 {name}。</translation>
+    </message>
+    <message>
+        <source>Two columns of {path} have the name {twice}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 有两列名为 {twice}。</translation>
+    </message>
+    <message>
+        <source>Type them into the parameters of the experiment.</source>
+        <comment>engine message</comment>
+        <translation>请将它们输入实验的参数中。</translation>
+    </message>
+    <message>
+        <source>Under way are: none.</source>
+        <comment>engine message</comment>
+        <translation>没有进行中的试验。</translation>
+    </message>
+    <message>
+        <source>Unfreeze {name}</source>
+        <comment>engine message</comment>
+        <translation>解冻 {name}</translation>
+    </message>
+    <message>
+        <source>Units that are always 0 get no gradient and stay so.</source>
+        <comment>engine message</comment>
+        <translation>总为 0 的单元得不到梯度，会一直如此。</translation>
+    </message>
+    <message>
+        <source>Unpack it: gunzip makes a tar file.</source>
+        <comment>engine message</comment>
+        <translation>请解压：gunzip 可得到 tar 文件。</translation>
+    </message>
+    <message>
+        <source>Unpack it: random reads need tar files without compression.</source>
+        <comment>engine message</comment>
+        <translation>请解压：随机读取需要未压缩的 tar 文件。</translation>
+    </message>
+    <message>
+        <source>Unpacked with gunzip it can</source>
+        <comment>engine message</comment>
+        <translation>用 gunzip 解压后可以</translation>
+    </message>
+    <message>
+        <source>Update Netwright.</source>
+        <comment>engine message</comment>
+        <translation>请更新 Netwright。</translation>
+    </message>
+    <message>
+        <source>Use --rename.</source>
+        <comment>engine message</comment>
+        <translation>请使用 --rename。</translation>
+    </message>
+    <message>
+        <source>Use SVG, or save a PDF from the window: File &gt; Save picture.</source>
+        <comment>engine message</comment>
+        <translation>请使用 SVG，或从窗口保存 PDF：“文件”&gt;“保存图片”。</translation>
+    </message>
+    <message>
+        <source>Use UTF-8</source>
+        <comment>engine message</comment>
+        <translation>使用 UTF-8</translation>
+    </message>
+    <message>
+        <source>Use a divisor of {channels_2}.</source>
+        <comment>engine message</comment>
+        <translation>请使用 {channels_2} 的约数。</translation>
+    </message>
+    <message>
+        <source>Use a divisor of {size_2}, or slices.</source>
+        <comment>engine message</comment>
+        <translation>请使用 {size_2} 的约数，或切片。</translation>
+    </message>
+    <message>
+        <source>Use a larger scale.</source>
+        <comment>engine message</comment>
+        <translation>请使用更大的倍数。</translation>
+    </message>
+    <message>
+        <source>Use a longer signal.</source>
+        <comment>engine message</comment>
+        <translation>请使用更长的信号。</translation>
+    </message>
+    <message>
+        <source>Use a lower initial learn rate (it is {rate} there), limit the gradients (gradient threshold), and look for values in the data that are not finite or very large.</source>
+        <comment>engine message</comment>
+        <translation>请使用更低的初始学习率（此处为 {rate}），限制梯度（梯度阈值），并在数据中查找非有限或非常大的值。</translation>
+    </message>
+    <message>
+        <source>Use a multiple of {places} channels.</source>
+        <comment>engine message</comment>
+        <translation>请使用 {places} 的倍数的通道数。</translation>
+    </message>
+    <message>
+        <source>Use a number of groups that divides {heads_2}.</source>
+        <comment>engine message</comment>
+        <translation>请使用能整除 {heads_2} 的组数。</translation>
+    </message>
+    <message>
+        <source>Use a number of heads that divides {count_2}, or another number of channels.</source>
+        <comment>engine message</comment>
+        <translation>请使用能整除 {count_2} 的头数，或其他通道数。</translation>
+    </message>
+    <message>
+        <source>Use a number of heads that divides {count_2}, or other {name_2} channels.</source>
+        <comment>engine message</comment>
+        <translation>请使用能整除 {count_2} 的头数，或其他{name_2}通道数。</translation>
+    </message>
+    <message>
+        <source>Use a patch size that divides {size}, or resize or pad the image before.</source>
+        <comment>engine message</comment>
+        <translation>请使用能整除 {size} 的图块大小，或先调整图像大小或填充。</translation>
+    </message>
+    <message>
+        <source>Use a reshape layer to bring them together.</source>
+        <comment>engine message</comment>
+        <translation>请用重塑层使其一致。</translation>
+    </message>
+    <message>
+        <source>Use a sigmoid, or two outputs.</source>
+        <comment>engine message</comment>
+        <translation>请使用 sigmoid，或两个输出。</translation>
+    </message>
+    <message>
+        <source>Use a sigmoid.</source>
+        <comment>engine message</comment>
+        <translation>请使用 sigmoid。</translation>
+    </message>
+    <message>
+        <source>Use a smaller border or another mode.</source>
+        <comment>engine message</comment>
+        <translation>请使用更小的边框或其他模式。</translation>
+    </message>
+    <message>
+        <source>Use a smaller kernel, more padding, or less pooling before.</source>
+        <comment>engine message</comment>
+        <translation>请使用更小的核、更多的填充，或在其前减少池化。</translation>
+    </message>
+    <message>
+        <source>Use a softmax, or remove it.</source>
+        <comment>engine message</comment>
+        <translation>请使用 softmax，或将其移除。</translation>
+    </message>
+    <message>
+        <source>Use a stride of 1, padding in numbers, or give the input a size.</source>
+        <comment>engine message</comment>
+        <translation>请使用步幅 1、以数值给出填充，或为输入设定大小。</translation>
+    </message>
+    <message>
+        <source>Use a window of at most {steps_2}.</source>
+        <comment>engine message</comment>
+        <translation>请使用最多 {steps_2} 步的窗。</translation>
+    </message>
+    <message>
+        <source>Use activations, which shows what any layer gives, or integrated_gradients and occlusion, which show what an answer follows from.</source>
+        <comment>engine message</comment>
+        <translation>请使用显示任意层输出的 activations，或显示回答依据的 integrated_gradients 和 occlusion。</translation>
+    </message>
+    <message>
+        <source>Use an odd kernel, a larger stride, or cropping in numbers.</source>
+        <comment>engine message</comment>
+        <translation>请使用奇数大小的卷积核、更大的步幅，或以数值给出裁剪。</translation>
+    </message>
+    <message>
+        <source>Use another activation here, or remove it.</source>
+        <comment>engine message</comment>
+        <translation>请在此使用另一种激活，或将其移除。</translation>
+    </message>
+    <message>
+        <source>Use another block, crop or pad.</source>
+        <comment>engine message</comment>
+        <translation>请使用其他块大小，或裁剪、填充。</translation>
+    </message>
+    <message>
+        <source>Use another one.</source>
+        <comment>engine message</comment>
+        <translation>请使用另一个。</translation>
+    </message>
+    <message>
+        <source>Use another unit.</source>
+        <comment>engine message</comment>
+        <translation>请使用其他单位。</translation>
+    </message>
+    <message>
+        <source>Use another {by} or a smaller kernel.</source>
+        <comment>engine message</comment>
+        <translation>请使用其他{by}或更小的核。</translation>
+    </message>
+    <message>
+        <source>Use argmax, or predict numbers.</source>
+        <comment>engine message</comment>
+        <translation>请使用 argmax，或预测数值。</translation>
+    </message>
+    <message>
+        <source>Use at least 2 samples, better {safe_batch}, or layer or group normalisation.</source>
+        <comment>engine message</comment>
+        <translation>请至少使用 2 个样本，最好 {safe_batch} 个，或使用层归一化或组归一化。</translation>
+    </message>
+    <message>
+        <source>Use at least {steps_2} positions.</source>
+        <comment>engine message</comment>
+        <translation>请至少使用 {steps_2} 个位置。</translation>
+    </message>
+    <message>
+        <source>Use at most {count_2}.</source>
+        <comment>engine message</comment>
+        <translation>请最多使用 {count_2}。</translation>
+    </message>
+    <message>
+        <source>Use at most {epochs_2}.</source>
+        <comment>engine message</comment>
+        <translation>请最多使用 {epochs_2}。</translation>
+    </message>
+    <message>
+        <source>Use at most {mini_batch_size_2} pieces.</source>
+        <comment>engine message</comment>
+        <translation>请最多分成 {mini_batch_size_2} 份。</translation>
+    </message>
+    <message>
+        <source>Use at most {most_2}.</source>
+        <comment>engine message</comment>
+        <translation>请最多使用 {most_2}。</translation>
+    </message>
+    <message>
+        <source>Use at most {most}.</source>
+        <comment>engine message</comment>
+        <translation>请最多使用 {most}。</translation>
+    </message>
+    <message>
+        <source>Use attention, or the activations and the embedding of a layer.</source>
+        <comment>engine message</comment>
+        <translation>请使用注意力，或层的激活和嵌入。</translation>
+    </message>
+    <message>
+        <source>Use batch normalisation, or an input with more places or more channels together.</source>
+        <comment>engine message</comment>
+        <translation>请使用批量归一化，或位置更多、归在一起的通道更多的输入。</translation>
+    </message>
+    <message>
+        <source>Use changes of colours only.</source>
+        <comment>engine message</comment>
+        <translation>请只使用颜色变换。</translation>
+    </message>
+    <message>
+        <source>Use cross-entropy, or set this option to 0.</source>
+        <comment>engine message</comment>
+        <translation>请使用 cross-entropy，或将此选项设为 0。</translation>
+    </message>
+    <message>
+        <source>Use cross-entropy.</source>
+        <comment>engine message</comment>
+        <translation>请使用 cross-entropy。</translation>
+    </message>
+    <message>
+        <source>Use data-parallel.</source>
+        <comment>engine message</comment>
+        <translation>请使用 data-parallel。</translation>
+    </message>
+    <message>
+        <source>Use equal.</source>
+        <comment>engine message</comment>
+        <translation>请使用 equal。</translation>
+    </message>
+    <message>
+        <source>Use every tensor, or lower the inputs.</source>
+        <comment>engine message</comment>
+        <translation>请使用每个张量，或减少输入数。</translation>
+    </message>
+    <message>
+        <source>Use fewer samples or smaller ones.</source>
+        <comment>engine message</comment>
+        <translation>请使用更少或更小的样本。</translation>
+    </message>
+    <message>
+        <source>Use fewer, such as behind a fully connected layer.</source>
+        <comment>engine message</comment>
+        <translation>请减少个数，例如放在全连接层之后。</translation>
+    </message>
+    <message>
+        <source>Use fp32 or fp64.</source>
+        <comment>engine message</comment>
+        <translation>请使用 fp32 或 fp64。</translation>
+    </message>
+    <message>
+        <source>Use it again before you ungroup it, or delete it.</source>
+        <comment>engine message</comment>
+        <translation>取消组合前请先恢复使用，或将其删除。</translation>
+    </message>
+    <message>
+        <source>Use less padding or a larger kernel.</source>
+        <comment>engine message</comment>
+        <translation>请减少填充或使用更大的核。</translation>
+    </message>
+    <message>
+        <source>Use letters, digits and underscores, such as digits_net.py.</source>
+        <comment>engine message</comment>
+        <translation>请使用字母、数字和下划线，例如 digits_net.py。</translation>
+    </message>
+    <message>
+        <source>Use longest or shortest.</source>
+        <comment>engine message</comment>
+        <translation>请使用 longest 或 shortest。</translation>
+    </message>
+    <message>
+        <source>Use masked.</source>
+        <comment>engine message</comment>
+        <translation>请使用 masked。</translation>
+    </message>
+    <message>
+        <source>Use none, or no gradient checkpointing.</source>
+        <comment>engine message</comment>
+        <translation>请使用 none，或不使用梯度检查点。</translation>
+    </message>
+    <message>
+        <source>Use none.</source>
+        <comment>engine message</comment>
+        <translation>请使用 none。</translation>
+    </message>
+    <message>
+        <source>Use occlusion or integrated_gradients, which are for single samples of any kind.</source>
+        <comment>engine message</comment>
+        <translation>请使用 occlusion 或 integrated_gradients，它们用于任意种类的单个样本。</translation>
+    </message>
+    <message>
+        <source>Use one of: {protocols}.</source>
+        <comment>engine message</comment>
+        <translation>请使用以下之一：{protocols}。</translation>
+    </message>
+    <message>
+        <source>Use public functions and methods.</source>
+        <comment>engine message</comment>
+        <translation>请使用公开的函数和方法。</translation>
+    </message>
+    <message>
+        <source>Use sizes whose product is that, or -1 for one of them.</source>
+        <comment>engine message</comment>
+        <translation>请使用乘积与之相等的大小，或将其中一个设为 -1。</translation>
+    </message>
+    <message>
+        <source>Use the file of another checkpoint, or train again.</source>
+        <comment>engine message</comment>
+        <translation>请使用其他检查点的文件，或重新训练。</translation>
+    </message>
+    <message>
+        <source>Use the preparation of another run.</source>
+        <comment>engine message</comment>
+        <translation>请使用另一个运行的准备方式。</translation>
+    </message>
+    <message>
+        <source>Use the weights of another checkpoint, or train again.</source>
+        <comment>engine message</comment>
+        <translation>请使用其他检查点的权重，或重新训练。</translation>
+    </message>
+    <message>
+        <source>Use tpe or nsga2 for several.</source>
+        <comment>engine message</comment>
+        <translation>多个目标请使用 tpe 或 nsga2。</translation>
+    </message>
+    <message>
+        <source>Use zeros or replication.</source>
+        <comment>engine message</comment>
+        <translation>请使用 zeros 或 replication。</translation>
+    </message>
+    <message>
+        <source>Use {fewer}another strategy.</source>
+        <comment>engine message</comment>
+        <translation>请使用 {fewer}其他策略。</translation>
+    </message>
+    <message>
+        <source>Use {fitting} or {fitting_2}.</source>
+        <comment>engine message</comment>
+        <translation>请使用 {fitting} 或 {fitting_2}。</translation>
+    </message>
+    <message>
+        <source>Use {fitting}.</source>
+        <comment>engine message</comment>
+        <translation>请使用 {fitting}。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; of {path}, line {row}: expected a value, {received}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的列“{name}”，第 {row} 行：应有值，{received}。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos;: no date tells day and month apart; the day is taken to stand first (data.date_order).</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”：没有日期能区分日和月；视为日在前 (data.date_order)。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos;: no date tells day and month apart; the month is taken to stand first (data.date_order).</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”：没有日期能区分日和月；视为月在前 (data.date_order)。</translation>
+    </message>
+    <message>
+        <source>Expected at least one.</source>
+        <comment>engine message</comment>
+        <translation>应至少有一列。</translation>
+    </message>
+    <message>
+        <source>Expected at least two: inputs and a response.</source>
+        <comment>engine message</comment>
+        <translation>应至少有两列：输入和响应。</translation>
+    </message>
+    <message>
+        <source>If you changed it yourself, remove its entry &apos;{checksum}&apos;, and it is read unchecked.</source>
+        <comment>engine message</comment>
+        <translation>如果是您自己更改的，请移除其项“{checksum}”，之后会不加校验地读取。</translation>
+    </message>
+    <message>
+        <source>It is left out.</source>
+        <comment>engine message</comment>
+        <translation>它已被排除。</translation>
+    </message>
+    <message>
+        <source>Its index is 0 in {rows} of the other splits.</source>
+        <comment>engine message</comment>
+        <translation>在其他部分的 {rows} 中，其索引为 0。</translation>
+    </message>
+    <message>
+        <source>Left out because the folder has no images: {empty}.</source>
+        <comment>engine message</comment>
+        <translation>已排除，因为该文件夹没有图像：{empty}。</translation>
+    </message>
+    <message>
+        <source>Left out because the folders have no images: {empty}.</source>
+        <comment>engine message</comment>
+        <translation>已排除，因为这些文件夹没有图像：{empty}。</translation>
+    </message>
+    <message>
+        <source>No training sample of &apos;{name}&apos; has the class {missing}, which the network cannot learn so.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”没有训练样本具有类别 {missing}，网络因此无法学习它。</translation>
+    </message>
+    <message>
+        <source>No training sample of &apos;{name}&apos; has the label {missing}, which the network cannot learn so.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”没有训练样本具有标签 {missing}，网络因此无法学习它。</translation>
+    </message>
+    <message>
+        <source>The export would overwrite the file(s) {names}.</source>
+        <comment>engine message</comment>
+        <translation>导出会覆盖文件 {names}。</translation>
+    </message>
+    <message>
+        <source>The network is hardly better than {instead}: {scores} on the {split} split.</source>
+        <comment>engine message</comment>
+        <translation>在 {split} 部分上，网络几乎不优于{instead}：{scores}。</translation>
+    </message>
+    <message>
+        <source>The network is no better than {instead}: {scores} on the {split} split.</source>
+        <comment>engine message</comment>
+        <translation>在 {split} 部分上，网络不优于{instead}：{scores}。</translation>
+    </message>
+    <message>
+        <source>They are left out.</source>
+        <comment>engine message</comment>
+        <translation>它们已被排除。</translation>
+    </message>
+    <message>
+        <source>Training needs one output for each target of the data; {ports} have no outgoing connection: {names}.</source>
+        <comment>engine message</comment>
+        <translation>训练需要为数据的每个目标各有一个输出；{ports} 个没有引出连接：{names}。</translation>
+    </message>
+    <message>
+        <source>Training needs one output; {ports} have no outgoing connection: {names}.</source>
+        <comment>engine message</comment>
+        <translation>训练需要一个输出；{ports} 个没有引出连接：{names}。</translation>
+    </message>
+    <message>
+        <source>Use integrated_gradients or attention.</source>
+        <comment>engine message</comment>
+        <translation>请使用 integrated_gradients 或 attention。</translation>
+    </message>
+    <message>
+        <source>Use permutation or integrated_gradients.</source>
+        <comment>engine message</comment>
+        <translation>请使用 permutation 或 integrated_gradients。</translation>
+    </message>
+    <message>
+        <source>Use {name}</source>
+        <comment>engine message</comment>
+        <translation>使用 {name}</translation>
+    </message>
+    <message>
+        <source>Use {squared_losses}, or choose another solver.</source>
+        <comment>engine message</comment>
+        <translation>请使用 {squared_losses}，或另选求解器。</translation>
+    </message>
+    <message>
+        <source>Use {value}</source>
+        <comment>engine message</comment>
+        <translation>使用 {value}</translation>
+    </message>
+    <message>
+        <source>Validate five times (k-fold)</source>
+        <comment>engine message</comment>
+        <translation>验证五次 (k-fold)</translation>
+    </message>
+    <message>
+        <source>Validate on 15 %</source>
+        <comment>engine message</comment>
+        <translation>用 15 % 作验证</translation>
+    </message>
+    <message>
+        <source>Variable &apos;{name}&apos; of {path}</source>
+        <comment>engine message</comment>
+        <translation>{path} 的变量“{name}”</translation>
+    </message>
+    <message>
+        <source>Varied are: {paths}.</source>
+        <comment>engine message</comment>
+        <translation>变化的有：{paths}。</translation>
+    </message>
+    <message>
+        <source>WAV files of 16 bits are read without it.</source>
+        <comment>engine message</comment>
+        <translation>16 位的 WAV 文件无需它也能读取。</translation>
+    </message>
+    <message>
+        <source>Wait until others have finished, or train with fewer workers (environment.num_workers).</source>
+        <comment>engine message</comment>
+        <translation>请等待其他作业完成，或用更少的工作单元训练 (environment.num_workers)。</translation>
+    </message>
+    <message>
+        <source>Wait until that is done, and ask again.</source>
+        <comment>engine message</comment>
+        <translation>请等待其完成，然后重试。</translation>
+    </message>
+    <message>
+        <source>WebDataset tar or Parquet files, on disk or behind a URL</source>
+        <comment>engine message</comment>
+        <translation>WebDataset tar 或 Parquet 文件，位于磁盘或 URL 处</translation>
+    </message>
+    <message>
+        <source>Weight the classes</source>
+        <comment>engine message</comment>
+        <translation>为类别加权</translation>
+    </message>
+    <message>
+        <source>Weights and data lie beside it, not in it.</source>
+        <comment>engine message</comment>
+        <translation>权重和数据位于其旁边，而不在其中。</translation>
+    </message>
+    <message>
+        <source>Weights of the best validation</source>
+        <comment>engine message</comment>
+        <translation>最佳验证的权重</translation>
+    </message>
+    <message>
+        <source>Weights of the last iteration</source>
+        <comment>engine message</comment>
+        <translation>最后一次迭代的权重</translation>
+    </message>
+    <message>
+        <source>What came from {url} has another SHA-256 than {sha256}, and was removed.</source>
+        <comment>engine message</comment>
+        <translation>来自 {url} 的内容的 SHA-256 不是 {sha256}，已被移除。</translation>
+    </message>
+    <message>
+        <source>What each stage takes is seen on the canvas (View &gt; Lens &gt; Stages); a trial can be made with another strategy.</source>
+        <comment>engine message</comment>
+        <translation>每个阶段的占用可在画布上查看（“视图”&gt;“透镜”&gt;“阶段”）；可用其他策略进行试运行。</translation>
+    </message>
+    <message>
+        <source>What is left has axes {axes_text}, which no layer takes</source>
+        <comment>engine message</comment>
+        <translation>剩下的轴为 {axes_text}，没有层接收这样的输入</translation>
+    </message>
+    <message>
+        <source>What it gives is not what {label} takes.</source>
+        <comment>engine message</comment>
+        <translation>它给出的不是{label}所接收的。</translation>
+    </message>
+    <message>
+        <source>What leaves stage {rank} of the pipeline has other sizes than before, for samples of the same sizes.</source>
+        <comment>engine message</comment>
+        <translation>对于大小相同的样本，流水线阶段 {rank} 的输出大小与之前不同。</translation>
+    </message>
+    <message>
+        <source>What may change are environment and run, and of training {changeable}.</source>
+        <comment>engine message</comment>
+        <translation>可以更改的有 environment 和 run，以及 training 的 {changeable}。</translation>
+    </message>
+    <message>
+        <source>What the code takes stands in &apos;values&apos;, and what it is in &apos;signature&apos;.</source>
+        <comment>engine message</comment>
+        <translation>代码接收的内容在 &apos;values&apos; 中，代码本身的说明在 &apos;signature&apos; 中。</translation>
+    </message>
+    <message>
+        <source>What was saved before is kept.</source>
+        <comment>engine message</comment>
+        <translation>之前保存的内容会保留。</translation>
+    </message>
+    <message>
+        <source>Where it is not known when the network is used, the results are worth nothing.</source>
+        <comment>engine message</comment>
+        <translation>如果使用网络时并不知道它，这些结果毫无价值。</translation>
+    </message>
+    <message>
+        <source>Where it lies elsewhere now, resume it there: it goes on from its last checkpoint, if it has saved one.</source>
+        <comment>engine message</comment>
+        <translation>如果它现在位于别处，请在那里继续：如果已保存检查点，会从最后一个检查点开始。</translation>
+    </message>
+    <message>
+        <source>Windows behind the end of a sequence would overlap its last steps.</source>
+        <comment>engine message</comment>
+        <translation>序列末端之后的窗会与其最后的时间步重叠。</translation>
+    </message>
+    <message>
+        <source>With a folder of {noun}s, images lie there without subfolders.</source>
+        <comment>engine message</comment>
+        <translation>使用{noun}文件夹时，图像直接位于其中，没有子文件夹。</translation>
+    </message>
+    <message>
+        <source>With a stride of {stride} the padding &apos;same&apos; depends on the size of axis {axis}, which is not known before the network runs.</source>
+        <comment>engine message</comment>
+        <translation>步幅为 {stride} 时，“same”填充取决于轴 {axis} 的大小，而网络运行前不知道该大小。</translation>
+    </message>
+    <message>
+        <source>With a table of targets, the images lie there or in folders inside.</source>
+        <comment>engine message</comment>
+        <translation>使用目标的表时，图像位于该处或其内部的文件夹中。</translation>
+    </message>
+    <message>
+        <source>With these values validation {metric} is {score}, {after} run(s).</source>
+        <comment>engine message</comment>
+        <translation>使用这些值，经 {after} 个运行，验证 {metric} 为 {score}。</translation>
+    </message>
+    <message>
+        <source>With windows of {kernel} axis {axis}, which has {size}, can become 1 to {most}; received {out_size}.</source>
+        <comment>engine message</comment>
+        <translation>窗大小为 {kernel} 时，大小为 {size} 的轴 {axis} 可变为 1 到 {most}；收到 {out_size}。</translation>
+    </message>
+    <message>
+        <source>Worker {number} would get no sample of a mini-batch of {batch}: its weight is {loads} of {loads_2}.</source>
+        <comment>engine message</comment>
+        <translation>工作单元 {number} 在 {batch} 个样本的小批量中分不到样本：其权重为 {loads_2} 中的 {loads}。</translation>
+    </message>
+    <message>
+        <source>Worker {rank}</source>
+        <comment>engine message</comment>
+        <translation>工作单元 {rank}</translation>
+    </message>
+    <message>
+        <source>Worker {rank} ({who}) has given no sign of life for too long: {why}.</source>
+        <comment>engine message</comment>
+        <translation>工作单元 {rank} ({who}) 太久没有动静：{why}。</translation>
+    </message>
+    <message>
+        <source>Worker {rank} ({worker}) gives no sign of life: {why_silent}.</source>
+        <comment>engine message</comment>
+        <translation>工作单元 {rank} ({worker}) 没有动静：{why_silent}。</translation>
+    </message>
+    <message>
+        <source>Worker {rank} could not be started: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法启动工作单元 {rank}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>Worker {rank} lost the other workers: {reason}</source>
+        <comment>engine message</comment>
+        <translation>工作单元 {rank} 与其他工作单元失去联系：{reason}</translation>
+    </message>
+    <message>
+        <source>Worker {rank} was lost: {why}.</source>
+        <comment>engine message</comment>
+        <translation>工作单元 {rank} 已丢失：{why}。</translation>
+    </message>
+    <message>
+        <source>Write a .csv or .npz file.</source>
+        <comment>engine message</comment>
+        <translation>请写入 .csv 或 .npz 文件。</translation>
+    </message>
+    <message>
+        <source>Write all dates of the column alike, or have them taken as texts (data.dates=texts).</source>
+        <comment>engine message</comment>
+        <translation>请统一该列所有日期的写法，或将其作为文本 (data.dates=texts)。</translation>
+    </message>
+    <message>
+        <source>Write all numbers of the column alike, best without separators and with a decimal point, or say which is the decimal mark (data.decimal_mark).</source>
+        <comment>engine message</comment>
+        <translation>请统一该列所有数的写法，最好不用分隔符并用小数点，或说明哪个是小数符号 (data.decimal_mark)。</translation>
+    </message>
+    <message>
+        <source>Write all numbers of the column alike, or say which is the decimal mark (data.decimal_mark).</source>
+        <comment>engine message</comment>
+        <translation>请统一该列所有数的写法，或说明哪个是小数符号 (data.decimal_mark)。</translation>
+    </message>
+    <message>
+        <source>Write all of them alike, or leave the column out (data.left_out).</source>
+        <comment>engine message</comment>
+        <translation>请统一写法，或排除该列 (data.left_out)。</translation>
+    </message>
+    <message>
+        <source>Write all times as numbers, or dates such as 2024-03-31 13:00.</source>
+        <comment>engine message</comment>
+        <translation>请将所有时间写成数值，或 2024-03-31 13:00 这样的日期。</translation>
+    </message>
+    <message>
+        <source>Write it again, or copy it again from where it came.</source>
+        <comment>engine message</comment>
+        <translation>请重新写入，或从原处重新复制。</translation>
+    </message>
+    <message>
+        <source>Write it again.</source>
+        <comment>engine message</comment>
+        <translation>请重新写入。</translation>
+    </message>
+    <message>
+        <source>Write it alike.</source>
+        <comment>engine message</comment>
+        <translation>请统一写法。</translation>
+    </message>
+    <message>
+        <source>Write it with gzip: h5repack -f GZIP=4 OLD NEW, or compression=&apos;gzip&apos; in h5py.</source>
+        <comment>engine message</comment>
+        <translation>请用 gzip 写入：h5repack -f GZIP=4 OLD NEW，或在 h5py 中用 compression=&apos;gzip&apos;。</translation>
+    </message>
+    <message>
+        <source>Write it, fill gaps with the last value (data.missing_cells=last-value), or leave the column out (data.left_out).</source>
+        <comment>engine message</comment>
+        <translation>请写入，用上一个值填充空缺 (data.missing_cells=last-value)，或排除该列 (data.left_out)。</translation>
+    </message>
+    <message>
+        <source>Write it, or leave the row out.</source>
+        <comment>engine message</comment>
+        <translation>请写入，或排除该行。</translation>
+    </message>
+    <message>
+        <source>Write one letter for each axis.</source>
+        <comment>engine message</comment>
+        <translation>请为每个轴写一个字母。</translation>
+    </message>
+    <message>
+        <source>Write one, or leave the row out.</source>
+        <comment>engine message</comment>
+        <translation>请写入一个值，或排除该行。</translation>
+    </message>
+    <message>
+        <source>Write one, or leave the sequence or the column out (data.left_out).</source>
+        <comment>engine message</comment>
+        <translation>请写入一个值，或排除该序列或该列 (data.left_out)。</translation>
+    </message>
+    <message>
+        <source>Write one: netwright-engine cluster export NAME.</source>
+        <comment>engine message</comment>
+        <translation>请写入一个：netwright-engine cluster export NAME。</translation>
+    </message>
+    <message>
+        <source>Write several smaller shards.</source>
+        <comment>engine message</comment>
+        <translation>请写成多个较小的分片。</translation>
+    </message>
+    <message>
+        <source>Write the file again with numpy.savez.</source>
+        <comment>engine message</comment>
+        <translation>请用 numpy.savez 重新写入该文件。</translation>
+    </message>
+    <message>
+        <source>Write the file again with safetensors&apos; save_file.</source>
+        <comment>engine message</comment>
+        <translation>请用 safetensors 的 save_file 重新写入该文件。</translation>
+    </message>
+    <message>
+        <source>Write the file again, and train anew or resume the run.</source>
+        <comment>engine message</comment>
+        <translation>请重新写入该文件，并重新训练或继续运行。</translation>
+    </message>
+    <message>
+        <source>Write the file again.</source>
+        <comment>engine message</comment>
+        <translation>请重新写入该文件。</translation>
+    </message>
+    <message>
+        <source>Write the shard anew with all of them, or leave it out.</source>
+        <comment>engine message</comment>
+        <translation>请重新写入包含全部成员的分片，或将其排除。</translation>
+    </message>
+    <message>
+        <source>Write the shard anew.</source>
+        <comment>engine message</comment>
+        <translation>请重新写入该分片。</translation>
+    </message>
+    <message>
+        <source>Write the smaller number first.</source>
+        <comment>engine message</comment>
+        <translation>请先写较小的数。</translation>
+    </message>
+    <message>
+        <source>Write times as numbers, or dates such as 2024-03-31 13:00{form}, or choose another time column (data.time_column).</source>
+        <comment>engine message</comment>
+        <translation>请将时间写成数值或 2024-03-31 13:00 这样的日期{form}，或选择其他时间列 (data.time_column)。</translation>
+    </message>
+    <message>
+        <source>`experiment again {path}`, then `experiment run {path_2}`, trains the failed trials again.</source>
+        <comment>engine message</comment>
+        <translation>用 `experiment again {path}` 再用 `experiment run {path_2}` 可重新训练失败的试验。</translation>
+    </message>
+    <message>
+        <source>`experiment append` adds trials; for other values begin one with the project file.</source>
+        <comment>engine message</comment>
+        <translation>用 `experiment append` 可添加试验；要用其他值，请用工程文件开始一个新的实验。</translation>
+    </message>
+    <message>
+        <source>`experiment run` with this folder goes on once it can be.</source>
+        <comment>engine message</comment>
+        <translation>可以写入后，用此文件夹执行 `experiment run` 可继续。</translation>
+    </message>
+    <message>
+        <source>`follow` shows it.</source>
+        <comment>engine message</comment>
+        <translation>用 `follow` 可查看它。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine data inspect PROJECT` does.</source>
+        <comment>engine message</comment>
+        <translation>用 `netwright-engine data inspect PROJECT` 可查看。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine devices` lists those that can.</source>
+        <comment>engine message</comment>
+        <translation>用 `netwright-engine devices` 可列出能使用的设备。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine experiment list PROJECT` lists those of a project.</source>
+        <comment>engine message</comment>
+        <translation>用 `netwright-engine experiment list PROJECT` 可列出工程的实验。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine experiment run` begins one.</source>
+        <comment>engine message</comment>
+        <translation>用 `netwright-engine experiment run` 可开始一个。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine import {path} -o {target}` makes a project of it.</source>
+        <comment>engine message</comment>
+        <translation>用 `netwright-engine import {path} -o {target}` 可由它生成工程。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine jobs` lists others.</source>
+        <comment>engine message</comment>
+        <translation>用 `netwright-engine jobs` 可列出其他运行。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine new --data FOLDER` makes a project for a folder of images, with one subfolder per class.</source>
+        <comment>engine message</comment>
+        <translation>用 `netwright-engine new --data FOLDER` 可为每类一个子文件夹的图像文件夹生成工程。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine new --data {path}` makes a project with a first network for it.</source>
+        <comment>engine message</comment>
+        <translation>用 `netwright-engine new --data {path}` 可为它生成带有初始网络的工程。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine options {section}.` lists them.</source>
+        <comment>engine message</comment>
+        <translation>`netwright-engine options {section}.` 会列出它们。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine queue list` shows them.</source>
+        <comment>engine message</comment>
+        <translation>用 `netwright-engine queue list` 可显示各项。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine queue list` shows which do.</source>
+        <comment>engine message</comment>
+        <translation>用 `netwright-engine queue list` 可显示哪些在等待。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine resume` with --set {setting} goes on with less memory.</source>
+        <comment>engine message</comment>
+        <translation>用带 --set {setting} 的 `netwright-engine resume` 可以用更少的内存继续。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine runs` lists the runs of a folder.</source>
+        <comment>engine message</comment>
+        <translation>用 `netwright-engine runs` 可列出文件夹中的运行。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine show` describes it, and `netwright-engine runs {parent}` lists it beside the others.</source>
+        <comment>engine message</comment>
+        <translation>用 `netwright-engine show` 可描述它，用 `netwright-engine runs {parent}` 可将其与其他运行一起列出。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine templates` lists the names; --data PATH names the data.</source>
+        <comment>engine message</comment>
+        <translation>`netwright-engine templates` 会列出名称；--data PATH 指定数据。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine {command} --help` says what it takes.</source>
+        <comment>engine message</comment>
+        <translation>用 `netwright-engine {command} --help` 可查看它接收的内容。</translation>
+    </message>
+    <message>
+        <source>`resume` goes on from its last checkpoint once the hosts are there; environment.min_workers lets a run go on with fewer workers by itself.</source>
+        <comment>engine message</comment>
+        <translation>主机就绪后，用 `resume` 可从最后一个检查点继续；environment.min_workers 可使运行自动以更少的工作单元继续。</translation>
+    </message>
+    <message>
+        <source>`short_value` of &apos;{key}&apos; must return a text.</source>
+        <comment>engine message</comment>
+        <translation>“{key}”的 `short_value` 必须返回文本。</translation>
+    </message>
+    <message>
+        <source>`{prog} --help` says what it takes.</source>
+        <comment>engine message</comment>
+        <translation>用 `{prog} --help` 可查看它接收的内容。</translation>
+    </message>
+    <message>
+        <source>a .npz file, as numpy.savez(path, x=..., y=...) writes it, a folder of .npy files, a safetensors, HDF5 or MATLAB file, or the files of MNIST or CIFAR</source>
+        <comment>engine message</comment>
+        <translation>numpy.savez(path, x=..., y=...) 写入的 .npz 文件、.npy 文件的文件夹、safetensors、HDF5 或 MATLAB 文件，或 MNIST 或 CIFAR 的文件</translation>
+    </message>
+    <message>
+        <source>a CSV table: text with a header line and the same number of cells in each line</source>
+        <comment>engine message</comment>
+        <translation>CSV 表：带表头行、每行单元格数相同的文本</translation>
+    </message>
+    <message>
+        <source>a Parquet file or a CSV table</source>
+        <comment>engine message</comment>
+        <translation>Parquet 文件或 CSV 表</translation>
+    </message>
+    <message>
+        <source>a ReLU with a threshold, or with a limit and a slope, has no counterpart</source>
+        <comment>engine message</comment>
+        <translation>带阈值，或同时带上限和斜率的 ReLU 没有对应项</translation>
+    </message>
+    <message>
+        <source>a category of its own</source>
+        <comment>engine message</comment>
+        <translation>自成一个类别</translation>
+    </message>
+    <message>
+        <source>a class of the file&apos;s author, whose code is not run</source>
+        <comment>engine message</comment>
+        <translation>文件作者的类，其代码不会运行</translation>
+    </message>
+    <message>
+        <source>a class with __len__ and __getitem__, or a function that returns such a data set, or arrays</source>
+        <comment>engine message</comment>
+        <translation>带 __len__ 和 __getitem__ 的类，或返回此类数据集或数组的函数</translation>
+    </message>
+    <message>
+        <source>a compiled network shows nothing of its layers.</source>
+        <comment>engine message</comment>
+        <translation>编译后的网络不显示其各层的任何信息。</translation>
+    </message>
+    <message>
+        <source>a condition such as training.solver == &apos;adam&apos; or network.conv_1.filters &lt;= 2 * network.conv_2.filters</source>
+        <comment>engine message</comment>
+        <translation>条件，例如 training.solver == &apos;adam&apos; 或 network.conv_1.filters &lt;= 2 * network.conv_2.filters</translation>
+    </message>
+    <message>
+        <source>a crop needs an input of a known size, of which something is left</source>
+        <comment>engine message</comment>
+        <translation>裁剪需要大小已知且裁剪后有剩余的输入</translation>
+    </message>
+    <message>
+        <source>a custom training step</source>
+        <comment>engine message</comment>
+        <translation>自定义训练步骤</translation>
+    </message>
+    <message>
+        <source>a custom training step computes a loss of its own.</source>
+        <comment>engine message</comment>
+        <translation>自定义训练步骤计算自己的损失。</translation>
+    </message>
+    <message>
+        <source>a custom training step needs class numbers, which mixed images lack.</source>
+        <comment>engine message</comment>
+        <translation>自定义训练步骤需要类别编号，而混合图像没有。</translation>
+    </message>
+    <message>
+        <source>a date such as {form}</source>
+        <comment>engine message</comment>
+        <translation>日期，例如 {form}</translation>
+    </message>
+    <message>
+        <source>a device or a pipe</source>
+        <comment>engine message</comment>
+        <translation>设备或管道</translation>
+    </message>
+    <message>
+        <source>a file</source>
+        <comment>engine message</comment>
+        <translation>文件</translation>
+    </message>
+    <message>
+        <source>a filter</source>
+        <comment>engine message</comment>
+        <translation>过滤器</translation>
+    </message>
+    <message>
+        <source>a finite number</source>
+        <comment>engine message</comment>
+        <translation>有限的数</translation>
+    </message>
+    <message>
+        <source>a folder with one subfolder of CSV or Parquet files per class, a table that lists files, or one long table</source>
+        <comment>engine message</comment>
+        <translation>每类一个 CSV 或 Parquet 文件子文件夹的文件夹、列出文件的表，或一个长表</translation>
+    </message>
+    <message>
+        <source>a folder with one subfolder of sounds per class, or a CSV table of files and labels</source>
+        <comment>engine message</comment>
+        <translation>每类一个声音子文件夹的文件夹，或文件与标签的 CSV 表</translation>
+    </message>
+    <message>
+        <source>a frame was changed on the way</source>
+        <comment>engine message</comment>
+        <translation>某个帧在途中被更改</translation>
+    </message>
+    <message>
+        <source>a grid of {size} combinations is more than {most_grid}.</source>
+        <comment>engine message</comment>
+        <translation>{size} 种组合的网格超过 {most_grid}。</translation>
+    </message>
+    <message>
+        <source>a layer with several outputs needs the type of each.</source>
+        <comment>engine message</comment>
+        <translation>有多个输出的层需要每个输出的类型。</translation>
+    </message>
+    <message>
+        <source>a link</source>
+        <comment>engine message</comment>
+        <translation>链接</translation>
+    </message>
+    <message>
+        <source>a list of rows such as {{&quot;training.momentum&quot;: 0.9}}</source>
+        <comment>engine message</comment>
+        <translation>形如 {{&quot;training.momentum&quot;: 0.9}} 的行的列表</translation>
+    </message>
+    <message>
+        <source>a long table has a sequence column, a list of files a file column.</source>
+        <comment>engine message</comment>
+        <translation>长表有序列列，文件列表有文件列。</translation>
+    </message>
+    <message>
+        <source>a loss for each output by its name, such as mask: dice * 0.5, kind: cross-entropy</source>
+        <comment>engine message</comment>
+        <translation>按名称为每个输出指定的损失，例如 mask: dice * 0.5, kind: cross-entropy</translation>
+    </message>
+    <message>
+        <source>a mini-batch has {mini_batch_size} samples.</source>
+        <comment>engine message</comment>
+        <translation>一个小批量有 {mini_batch_size} 个样本。</translation>
+    </message>
+    <message>
+        <source>a multiple of {product}</source>
+        <comment>engine message</comment>
+        <translation>{product} 的倍数</translation>
+    </message>
+    <message>
+        <source>a name</source>
+        <comment>engine message</comment>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>a name of at most 60 letters, digits, - and _</source>
+        <comment>engine message</comment>
+        <translation>最多 60 个字母、数字、- 和 _ 的名称</translation>
+    </message>
+    <message>
+        <source>a number</source>
+        <comment>engine message</comment>
+        <translation>数值</translation>
+    </message>
+    <message>
+        <source>a number above {above}</source>
+        <comment>engine message</comment>
+        <translation>大于 {above} 的数</translation>
+    </message>
+    <message>
+        <source>a number above {above} and up to {high}</source>
+        <comment>engine message</comment>
+        <translation>大于 {above} 且不超过 {high} 的数</translation>
+    </message>
+    <message>
+        <source>a number as in the rows before</source>
+        <comment>engine message</comment>
+        <translation>与之前各行相同的数</translation>
+    </message>
+    <message>
+        <source>a number has more than 4,300 digits</source>
+        <comment>engine message</comment>
+        <translation>某个数超过 4,300 位</translation>
+    </message>
+    <message>
+        <source>a number of at least {low}</source>
+        <comment>engine message</comment>
+        <translation>不小于 {low} 的数</translation>
+    </message>
+    <message>
+        <source>a number of at least {low} and up to {high}</source>
+        <comment>engine message</comment>
+        <translation>不小于 {low} 且不超过 {high} 的数</translation>
+    </message>
+    <message>
+        <source>a number up to {high}</source>
+        <comment>engine message</comment>
+        <translation>不超过 {high} 的数</translation>
+    </message>
+    <message>
+        <source>a number up to {largest}, which single precision holds</source>
+        <comment>engine message</comment>
+        <translation>不超过单精度所能容纳的 {largest} 的数</translation>
+    </message>
+    <message>
+        <source>a parameter needs a path such as training.momentum; received {data}.</source>
+        <comment>engine message</comment>
+        <translation>参数需要路径，例如 training.momentum；收到 {data}。</translation>
+    </message>
+    <message>
+        <source>a path</source>
+        <comment>engine message</comment>
+        <translation>路径</translation>
+    </message>
+    <message>
+        <source>a product of more than two vectors has no counterpart; use MultiHeadAttention, or ONNX</source>
+        <comment>engine message</comment>
+        <translation>两个以上向量的乘积没有对应项；请使用 MultiHeadAttention，或 ONNX</translation>
+    </message>
+    <message>
+        <source>a project</source>
+        <comment>engine message</comment>
+        <translation>工程</translation>
+    </message>
+    <message>
+        <source>a single number</source>
+        <comment>engine message</comment>
+        <translation>单个数</translation>
+    </message>
+    <message>
+        <source>a teacher</source>
+        <comment>engine message</comment>
+        <translation>教师</translation>
+    </message>
+    <message>
+        <source>a tensor of {numel} numbers</source>
+        <comment>engine message</comment>
+        <translation>{numel} 个数的张量</translation>
+    </message>
+    <message>
+        <source>a tensor of {shape}</source>
+        <comment>engine message</comment>
+        <translation>{shape} 的张量</translation>
+    </message>
+    <message>
+        <source>a tensor of {value} {shape}</source>
+        <comment>engine message</comment>
+        <translation>张量 {value} {shape}</translation>
+    </message>
+    <message>
+        <source>a test</source>
+        <comment>engine message</comment>
+        <translation>测试</translation>
+    </message>
+    <message>
+        <source>a text</source>
+        <comment>engine message</comment>
+        <translation>文本</translation>
+    </message>
+    <message>
+        <source>a text file, a CSV table with a column of texts, or a folder with one subfolder of texts per class</source>
+        <comment>engine message</comment>
+        <translation>文本文件、含文本列的 CSV 表，或每类一个文本子文件夹的文件夹</translation>
+    </message>
+    <message>
+        <source>a text of at most 4,096 characters without line breaks</source>
+        <comment>engine message</comment>
+        <translation>最多 4,096 个字符且不含换行的文本</translation>
+    </message>
+    <message>
+        <source>a thousands separator as in {grouped}</source>
+        <comment>engine message</comment>
+        <translation>{grouped} 中那样的千位分隔符</translation>
+    </message>
+    <message>
+        <source>a time</source>
+        <comment>engine message</comment>
+        <translation>时间</translation>
+    </message>
+    <message>
+        <source>a training step of your own</source>
+        <comment>engine message</comment>
+        <translation>自定义的训练步骤</translation>
+    </message>
+    <message>
+        <source>a value</source>
+        <comment>engine message</comment>
+        <translation>一个值</translation>
+    </message>
+    <message>
+        <source>a whole number</source>
+        <comment>engine message</comment>
+        <translation>整数</translation>
+    </message>
+    <message>
+        <source>a whole number from {low} to {high}</source>
+        <comment>engine message</comment>
+        <translation>从 {low} 到 {high} 的整数</translation>
+    </message>
+    <message>
+        <source>a whole number of at least {low}</source>
+        <comment>engine message</comment>
+        <translation>不小于 {low} 的整数</translation>
+    </message>
+    <message>
+        <source>a whole number of at most {high}</source>
+        <comment>engine message</comment>
+        <translation>不超过 {high} 的整数</translation>
+    </message>
+    <message>
+        <source>a worker cannot open it</source>
+        <comment>engine message</comment>
+        <translation>某个工作单元无法打开它</translation>
+    </message>
+    <message>
+        <source>a {label} of {short}</source>
+        <comment>engine message</comment>
+        <translation>{short} 的{label}</translation>
+    </message>
+    <message>
+        <source>about {estimate} are expected</source>
+        <comment>engine message</comment>
+        <translation>预计约需 {estimate}</translation>
+    </message>
+    <message>
+        <source>acceleration by compiling</source>
+        <comment>engine message</comment>
+        <translation>编译加速</translation>
+    </message>
+    <message>
+        <source>adamw with one cycle over 10 epochs</source>
+        <comment>engine message</comment>
+        <translation>adamw，10 轮一个周期 (one cycle)</translation>
+    </message>
+    <message>
+        <source>adamw, warm-up and cosine over 60 epochs, gradients limited, stops when validations get no better</source>
+        <comment>engine message</comment>
+        <translation>adamw，预热后余弦，60 轮，限制梯度，验证不再变好时停止</translation>
+    </message>
+    <message>
+        <source>adds a mask that is not known before the network runs</source>
+        <comment>engine message</comment>
+        <translation>加上网络运行前未知的掩码</translation>
+    </message>
+    <message>
+        <source>adds another tensor before the activation</source>
+        <comment>engine message</comment>
+        <translation>在激活之前加上另一个张量</translation>
+    </message>
+    <message>
+        <source>adds numbers of the sizes {shape} to {outputs} outputs</source>
+        <comment>engine message</comment>
+        <translation>将大小为 {shape} 的数加到 {outputs} 个输出上</translation>
+    </message>
+    <message>
+        <source>adds numbers to its scores</source>
+        <comment>engine message</comment>
+        <translation>在其分数上加数</translation>
+    </message>
+    <message>
+        <source>adds rows of a table to something else than steps of samples</source>
+        <comment>engine message</comment>
+        <translation>将表的行加到样本的时间步以外的内容上</translation>
+    </message>
+    <message>
+        <source>adds the dimensions {axes}</source>
+        <comment>engine message</comment>
+        <translation>添加维度 {axes}</translation>
+    </message>
+    <message>
+        <source>all {amount} completed</source>
+        <comment>engine message</comment>
+        <translation>已完成全部 {amount}</translation>
+    </message>
+    <message>
+        <source>along the channels</source>
+        <comment>engine message</comment>
+        <translation>沿通道</translation>
+    </message>
+    <message>
+        <source>always {low}</source>
+        <comment>engine message</comment>
+        <translation>总是 {low}</translation>
+    </message>
+    <message>
+        <source>an address of this link</source>
+        <comment>engine message</comment>
+        <translation>本链路的地址</translation>
+    </message>
+    <message>
+        <source>an address of your own network</source>
+        <comment>engine message</comment>
+        <translation>您自己网络的地址</translation>
+    </message>
+    <message>
+        <source>an inverted normalisation has no counterpart</source>
+        <comment>engine message</comment>
+        <translation>逆归一化没有对应项</translation>
+    </message>
+    <message>
+        <source>an object</source>
+        <comment>engine message</comment>
+        <translation>对象</translation>
+    </message>
+    <message>
+        <source>an {label} of {short}</source>
+        <comment>engine message</comment>
+        <translation>{short} 的{label}</translation>
+    </message>
+    <message>
+        <source>and at most {high}</source>
+        <comment>engine message</comment>
+        <translation>且不超过 {high}</translation>
+    </message>
+    <message>
+        <source>and of {missing} more</source>
+        <comment>engine message</comment>
+        <translation>以及另外 {missing} 个</translation>
+    </message>
+    <message>
+        <source>and {bad} more</source>
+        <comment>engine message</comment>
+        <translation>以及另外 {bad} 个</translation>
+    </message>
+    <message>
+        <source>and {reasons} more</source>
+        <comment>engine message</comment>
+        <translation>以及另外 {reasons} 个</translation>
+    </message>
+    <message>
+        <source>any layout</source>
+        <comment>engine message</comment>
+        <translation>任何布局</translation>
+    </message>
+    <message>
+        <source>array &apos;{name}&apos; became shorter</source>
+        <comment>engine message</comment>
+        <translation>数组“{name}”变短了</translation>
+    </message>
+    <message>
+        <source>array &apos;{name}&apos; cannot have {file_size} byte(s)</source>
+        <comment>engine message</comment>
+        <translation>数组“{name}”不可能有 {file_size} 字节</translation>
+    </message>
+    <message>
+        <source>array &apos;{name}&apos; has changed meanwhile</source>
+        <comment>engine message</comment>
+        <translation>数组“{name}”在此期间已更改</translation>
+    </message>
+    <message>
+        <source>array &apos;{name}&apos; should have {bytes} bytes and has {stored_bytes}</source>
+        <comment>engine message</comment>
+        <translation>数组“{name}”应有 {bytes} 字节，实际有 {stored_bytes}</translation>
+    </message>
+    <message>
+        <source>arrays: {shapes}</source>
+        <comment>engine message</comment>
+        <translation>数组：{shapes}</translation>
+    </message>
+    <message>
+        <source>at least</source>
+        <comment>engine message</comment>
+        <translation>至少</translation>
+    </message>
+    <message>
+        <source>at most</source>
+        <comment>engine message</comment>
+        <translation>至多</translation>
+    </message>
+    <message>
+        <source>at most 16</source>
+        <comment>engine message</comment>
+        <translation>最多 16 个</translation>
+    </message>
+    <message>
+        <source>at most {most_parameters} parameters</source>
+        <comment>engine message</comment>
+        <translation>最多 {most_parameters} 个参数</translation>
+    </message>
+    <message>
+        <source>at output &apos;{name}&apos;</source>
+        <comment>engine message</comment>
+        <translation>在输出“{name}”处</translation>
+    </message>
+    <message>
+        <source>audio files, such as WAV or FLAC</source>
+        <comment>engine message</comment>
+        <translation>音频文件，例如 WAV 或 FLAC</translation>
+    </message>
+    <message>
+        <source>augmentation ({augments}): it changes the samples at random in Netwright&apos;s own way</source>
+        <comment>engine message</comment>
+        <translation>增强 ({augments})：它以 Netwright 自己的方式随机改变样本</translation>
+    </message>
+    <message>
+        <source>auto (a GPU where there is one), cpu, gpu, or a name of `netwright-engine devices`, such as cuda:1</source>
+        <comment>engine message</comment>
+        <translation>auto（有 GPU 时使用 GPU）、cpu、gpu，或 `netwright-engine devices` 列出的名称，例如 cuda:1</translation>
+    </message>
+    <message>
+        <source>batch normalisation takes the statistics of each piece</source>
+        <comment>engine message</comment>
+        <translation>批量归一化对每一份取统计量</translation>
+    </message>
+    <message>
+        <source>best has no {missing}</source>
+        <comment>engine message</comment>
+        <translation>best 没有 {missing}</translation>
+    </message>
+    <message>
+        <source>between numbers of other precision it vanishes</source>
+        <comment>engine message</comment>
+        <translation>在不同精度的数之间可略去</translation>
+    </message>
+    <message>
+        <source>binary-cross-entropy of classes wants two classes and one output channel{where}; there are {classes} classes and {short} outputs.</source>
+        <comment>engine message</comment>
+        <translation>类别的 binary-cross-entropy 需要两个类别和一个输出通道{where}；现有 {classes} 个类别和 {short} 个输出。</translation>
+    </message>
+    <message>
+        <source>blocks stand at most {depth_limit} deep in each other.</source>
+        <comment>engine message</comment>
+        <translation>模块最多嵌套 {depth_limit} 层。</translation>
+    </message>
+    <message>
+        <source>broadcasts the batch against another dimension</source>
+        <comment>engine message</comment>
+        <translation>将批量向另一个维度广播</translation>
+    </message>
+    <message>
+        <source>broadcasts {size} to {item}</source>
+        <comment>engine message</comment>
+        <translation>将 {size} 广播为 {item}</translation>
+    </message>
+    <message>
+        <source>by whole results of the scales</source>
+        <comment>engine message</comment>
+        <translation>缩放结果为整数</translation>
+    </message>
+    <message>
+        <source>cannot be read: {strerror}</source>
+        <comment>engine message</comment>
+        <translation>无法读取：{strerror}</translation>
+    </message>
+    <message>
+        <source>changes sizes that are known only when the network runs</source>
+        <comment>engine message</comment>
+        <translation>更改网络运行时才知道的大小</translation>
+    </message>
+    <message>
+        <source>changes the batch</source>
+        <comment>engine message</comment>
+        <translation>更改批量</translation>
+    </message>
+    <message>
+        <source>changes the layout of indices</source>
+        <comment>engine message</comment>
+        <translation>更改索引的布局</translation>
+    </message>
+    <message>
+        <source>changes the layout of sizes that are known only when the network runs</source>
+        <comment>engine message</comment>
+        <translation>更改网络运行时才知道的大小的布局</translation>
+    </message>
+    <message>
+        <source>channels of the queries</source>
+        <comment>engine message</comment>
+        <translation>查询的通道</translation>
+    </message>
+    <message>
+        <source>channels of the values</source>
+        <comment>engine message</comment>
+        <translation>值的通道</translation>
+    </message>
+    <message>
+        <source>chmod u+w &quot;{folder}&quot;</source>
+        <comment>engine message</comment>
+        <translation>chmod u+w &quot;{folder}&quot;</translation>
+    </message>
+    <message>
+        <source>choose the Python file with your function.</source>
+        <comment>engine message</comment>
+        <translation>请选择含有您的函数的 Python 文件。</translation>
+    </message>
+    <message>
+        <source>choose the Python file with your loss.</source>
+        <comment>engine message</comment>
+        <translation>请选择含有您的损失的 Python 文件。</translation>
+    </message>
+    <message>
+        <source>choose the Python file with your metric.</source>
+        <comment>engine message</comment>
+        <translation>请选择含有您的指标的 Python 文件。</translation>
+    </message>
+    <message>
+        <source>choose the tokenizer.json.</source>
+        <comment>engine message</comment>
+        <translation>请选择 tokenizer.json。</translation>
+    </message>
+    <message>
+        <source>choose {wanted}.</source>
+        <comment>engine message</comment>
+        <translation>请选择 {wanted}。</translation>
+    </message>
+    <message>
+        <source>class has one sample, which is</source>
+        <comment>engine message</comment>
+        <translation>个类别只有一个样本</translation>
+    </message>
+    <message>
+        <source>class that is an nn.Module</source>
+        <comment>engine message</comment>
+        <translation>属于 nn.Module 的类</translation>
+    </message>
+    <message>
+        <source>classes have one sample each, which is</source>
+        <comment>engine message</comment>
+        <translation>个类别各只有一个样本</translation>
+    </message>
+    <message>
+        <source>clips its gates, or couples them</source>
+        <comment>engine message</comment>
+        <translation>截断其门，或将其耦合</translation>
+    </message>
+    <message>
+        <source>combines {real} dimensions</source>
+        <comment>engine message</comment>
+        <translation>组合 {real} 个维度</translation>
+    </message>
+    <message>
+        <source>compare takes two project files, received {count}.</source>
+        <comment>engine message</comment>
+        <translation>compare 接收两个工程文件，收到 {count} 个。</translation>
+    </message>
+    <message>
+        <source>computes across the samples of a batch: what it gives for a sample depends on the others.</source>
+        <comment>engine message</comment>
+        <translation>跨批量的样本计算：它对一个样本的结果取决于其他样本。</translation>
+    </message>
+    <message>
+        <source>computes its input {index}, which has to be known before the network runs</source>
+        <comment>engine message</comment>
+        <translation>计算其输入 {index}，而它必须在网络运行前已知</translation>
+    </message>
+    <message>
+        <source>computes its scores in another way</source>
+        <comment>engine message</comment>
+        <translation>以另一种方式计算其分数</translation>
+    </message>
+    <message>
+        <source>computes its sizes</source>
+        <comment>engine message</comment>
+        <translation>计算其大小</translation>
+    </message>
+    <message>
+        <source>computes parts of the network past its {parts}</source>
+        <comment>engine message</comment>
+        <translation>会绕过网络的{parts}计算其部分</translation>
+    </message>
+    <message>
+        <source>computes the statistics of the batch</source>
+        <comment>engine message</comment>
+        <translation>计算批量的统计量</translation>
+    </message>
+    <message>
+        <source>computes with indices</source>
+        <comment>engine message</comment>
+        <translation>用索引进行计算</translation>
+    </message>
+    <message>
+        <source>computes with indices that are no sequence</source>
+        <comment>engine message</comment>
+        <translation>用不是序列的索引进行计算</translation>
+    </message>
+    <message>
+        <source>continued, with new workers</source>
+        <comment>engine message</comment>
+        <translation>已继续，使用新的工作单元</translation>
+    </message>
+    <message>
+        <source>cropping must know it</source>
+        <comment>engine message</comment>
+        <translation>裁剪须知道它</translation>
+    </message>
+    <message>
+        <source>crops by a negative padding</source>
+        <comment>engine message</comment>
+        <translation>用负填充裁剪</translation>
+    </message>
+    <message>
+        <source>crops more behind than before</source>
+        <comment>engine message</comment>
+        <translation>后端裁剪多于前端</translation>
+    </message>
+    <message>
+        <source>cross-validation needs at least 2 folds, or none.</source>
+        <comment>engine message</comment>
+        <translation>交叉验证至少需要 2 折，或设为无。</translation>
+    </message>
+    <message>
+        <source>cubic takes half-pixel or align-corners, received asymmetric.</source>
+        <comment>engine message</comment>
+        <translation>cubic 使用 half-pixel 或 align-corners，收到 asymmetric。</translation>
+    </message>
+    <message>
+        <source>cuts {size} places into {sizes}</source>
+        <comment>engine message</comment>
+        <translation>将 {size} 个位置切成 {sizes}</translation>
+    </message>
+    <message>
+        <source>data.path: the name in the URL does not tell the kind of the data.</source>
+        <comment>engine message</comment>
+        <translation>data.path：URL 中的名称没有说明数据的种类。</translation>
+    </message>
+    <message>
+        <source>data.path: {path} Set data.source to say which it is.</source>
+        <comment>engine message</comment>
+        <translation>data.path：{path}请设置 data.source 以说明是哪一种。</translation>
+    </message>
+    <message>
+        <source>depends on an input</source>
+        <comment>engine message</comment>
+        <translation>取决于输入</translation>
+    </message>
+    <message>
+        <source>differs by {difference}{share}</source>
+        <comment>engine message</comment>
+        <translation>相差 {difference}{share}</translation>
+    </message>
+    <message>
+        <source>divides by zero</source>
+        <comment>engine message</comment>
+        <translation>除以零</translation>
+    </message>
+    <message>
+        <source>divides the batch</source>
+        <comment>engine message</comment>
+        <translation>拆分批量</translation>
+    </message>
+    <message>
+        <source>divides whole numbers without a remainder</source>
+        <comment>engine message</comment>
+        <translation>整数相除不留余数</translation>
+    </message>
+    <message>
+        <source>docker run --shm-size=2g ...</source>
+        <comment>engine message</comment>
+        <translation>docker run --shm-size=2g ...</translation>
+    </message>
+    <message>
+        <source>does not exist</source>
+        <comment>engine message</comment>
+        <translation>不存在</translation>
+    </message>
+    <message>
+        <source>does not fit a layer: {error}</source>
+        <comment>engine message</comment>
+        <translation>不适合任何层：{error}</translation>
+    </message>
+    <message>
+        <source>does not fit a layer: {problems}</source>
+        <comment>engine message</comment>
+        <translation>不适合任何层：{problems}</translation>
+    </message>
+    <message>
+        <source>does nothing</source>
+        <comment>engine message</comment>
+        <translation>不做任何事</translation>
+    </message>
+    <message>
+        <source>draws at random</source>
+        <comment>engine message</comment>
+        <translation>随机抽取</translation>
+    </message>
+    <message>
+        <source>each device can be named once, received {devices}.</source>
+        <comment>engine message</comment>
+        <translation>每个设备只能指定一次，收到 {devices}。</translation>
+    </message>
+    <message>
+        <source>each row has a missing value</source>
+        <comment>engine message</comment>
+        <translation>每一行都有缺失值</translation>
+    </message>
+    <message>
+        <source>ended at once on a second request; what was saved before is kept</source>
+        <comment>engine message</comment>
+        <translation>收到第二次请求后立即结束；之前保存的内容会保留</translation>
+    </message>
+    <message>
+        <source>enter a weight for each class, and not all of them 0.</source>
+        <comment>engine message</comment>
+        <translation>请为每个类别输入一个权重，且不能全为 0。</translation>
+    </message>
+    <message>
+        <source>enter schedules, such as: warmup 100 iterations, cosine.</source>
+        <comment>engine message</comment>
+        <translation>请输入调度，例如：warmup 100 iterations, cosine。</translation>
+    </message>
+    <message>
+        <source>enter what is good enough, such as 0.95 for an accuracy; nothing is measured to be exactly 0.</source>
+        <comment>engine message</comment>
+        <translation>请输入足够好的值，例如准确度为 0.95；测得的值不会恰好为 0。</translation>
+    </message>
+    <message>
+        <source>environment.</source>
+        <comment>engine message</comment>
+        <translation>环境。</translation>
+    </message>
+    <message>
+        <source>environment.min_workers: expected at most {count}, the number of workers, received {min_workers}.</source>
+        <comment>engine message</comment>
+        <translation>environment.min_workers：应最多为工作单元数 {count}，收到 {min_workers}。</translation>
+    </message>
+    <message>
+        <source>environment.stages: {error}</source>
+        <comment>engine message</comment>
+        <translation>environment.stages：{error}</translation>
+    </message>
+    <message>
+        <source>environment.worker_weights: expected {devices} numbers, one for each GPU, received {loads}.</source>
+        <comment>engine message</comment>
+        <translation>environment.worker_weights：应为 {devices} 个数，每个 GPU 一个，收到 {loads}。</translation>
+    </message>
+    <message>
+        <source>equal another one to 4 digits</source>
+        <comment>engine message</comment>
+        <translation>与另一个在 4 位数字内相等</translation>
+    </message>
+    <message>
+        <source>error {code}</source>
+        <comment>engine message</comment>
+        <translation>错误 {code}</translation>
+    </message>
+    <message>
+        <source>expected 64 digits from 0 to f.</source>
+        <comment>engine message</comment>
+        <translation>应为 64 位 0 到 f 的数字。</translation>
+    </message>
+    <message>
+        <source>expected 8 to 64 letters, digits and hyphens, received {identity}.</source>
+        <comment>engine message</comment>
+        <translation>应为 8 到 64 个字母、数字和连字符，收到 {identity}。</translation>
+    </message>
+    <message>
+        <source>expected [&quot;layer&quot;, &quot;layer&quot;] or [&quot;layer:port&quot;, &quot;layer:port&quot;], received {link}.</source>
+        <comment>engine message</comment>
+        <translation>应为 [&quot;layer&quot;, &quot;layer&quot;] 或 [&quot;layer:port&quot;, &quot;layer:port&quot;]，收到 {link}。</translation>
+    </message>
+    <message>
+        <source>expected [name, kind, default, ...], received {row}.</source>
+        <comment>engine message</comment>
+        <translation>应为 [name, kind, default, ...]，收到 {row}。</translation>
+    </message>
+    <message>
+        <source>expected [x, y] within ±10,000,000, received {value}.</source>
+        <comment>engine message</comment>
+        <translation>应为 ±10,000,000 以内的 [x, y]，收到 {value}。</translation>
+    </message>
+    <message>
+        <source>expected a JSON object, received {attributes}.</source>
+        <comment>engine message</comment>
+        <translation>应为 JSON 对象，收到 {attributes}。</translation>
+    </message>
+    <message>
+        <source>expected a domain and its version such as &apos;com.microsoft 1&apos;, received {text}</source>
+        <comment>engine message</comment>
+        <translation>应为域及其版本，例如 &apos;com.microsoft 1&apos;，收到 {text}</translation>
+    </message>
+    <message>
+        <source>expected a layer type of 1 to 64 characters, received {key}.</source>
+        <comment>engine message</comment>
+        <translation>应为 1 到 64 个字符的层类型，收到 {key}。</translation>
+    </message>
+    <message>
+        <source>expected a list of at most {count_limit} entries, received {received}.</source>
+        <comment>engine message</comment>
+        <translation>应为最多 {count_limit} 项的列表，收到 {received}。</translation>
+    </message>
+    <message>
+        <source>expected a list of at most {limit} entries, received {received}.</source>
+        <comment>engine message</comment>
+        <translation>应为最多 {limit} 项的列表，收到 {received}。</translation>
+    </message>
+    <message>
+        <source>expected a list of at most {most_parameters} entries, received {data}.</source>
+        <comment>engine message</comment>
+        <translation>应为最多 {most_parameters} 项的列表，收到 {data}。</translation>
+    </message>
+    <message>
+        <source>expected a name, received {name}.</source>
+        <comment>engine message</comment>
+        <translation>应为名称，收到 {name}。</translation>
+    </message>
+    <message>
+        <source>expected a number above 0 for each worker, such as 3, 1, {received}</source>
+        <comment>engine message</comment>
+        <translation>每个工作单元应为大于 0 的数，例如 3, 1，{received}</translation>
+    </message>
+    <message>
+        <source>expected a number for its setting {name}, received one beyond any limit</source>
+        <comment>engine message</comment>
+        <translation>其设置 {name} 应为数值，收到超出任何限制的数</translation>
+    </message>
+    <message>
+        <source>expected a number for its setting {name}, received {value}</source>
+        <comment>engine message</comment>
+        <translation>其设置 {name} 应为数值，收到 {value}</translation>
+    </message>
+    <message>
+        <source>expected a number format and sizes such as &apos;float32 C=3 H=32 W=32&apos;, received {text}</source>
+        <comment>engine message</comment>
+        <translation>应为数字格式和大小，例如 &apos;float32 C=3 H=32 W=32&apos;，收到 {text}</translation>
+    </message>
+    <message>
+        <source>expected a number from 1 on, received &apos;{text}&apos;</source>
+        <comment>engine message</comment>
+        <translation>应为从 1 起的数，收到“{text}”</translation>
+    </message>
+    <message>
+        <source>expected a number of seconds from 1 on, received &apos;{text}&apos;</source>
+        <comment>engine message</comment>
+        <translation>应为从 1 起的秒数，收到“{text}”</translation>
+    </message>
+    <message>
+        <source>expected a path from the root, such as /shared/me, received &apos;{path}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>应为从根开始的路径，例如 /shared/me，收到“{path}”。</translation>
+    </message>
+    <message>
+        <source>expected a row such as {{&apos;training.momentum&apos;: 0.9}}; received {row}.</source>
+        <comment>engine message</comment>
+        <translation>应为形如 {{&apos;training.momentum&apos;: 0.9}} 的行；收到 {row}。</translation>
+    </message>
+    <message>
+        <source>expected a text of 1 to 64 characters, received {id}.</source>
+        <comment>engine message</comment>
+        <translation>应为 1 到 64 个字符的文本，收到 {id}。</translation>
+    </message>
+    <message>
+        <source>expected a text of at most {limit} characters, received {received}.</source>
+        <comment>engine message</comment>
+        <translation>应为最多 {limit} 个字符的文本，收到 {received}。</translation>
+    </message>
+    <message>
+        <source>expected a text, a number or a list of numbers, found {value}</source>
+        <comment>engine message</comment>
+        <translation>应为文本、数值或数值列表，实际为 {value}</translation>
+    </message>
+    <message>
+        <source>expected a whole number for its setting {name}, received {value}</source>
+        <comment>engine message</comment>
+        <translation>其设置 {name} 应为整数，收到 {value}</translation>
+    </message>
+    <message>
+        <source>expected a width and a height above 0, received {row}.</source>
+        <comment>engine message</comment>
+        <translation>宽度和高度应大于 0，收到 {row}。</translation>
+    </message>
+    <message>
+        <source>expected an id without /, received {id}.</source>
+        <comment>engine message</comment>
+        <translation>id 应不含 /，收到 {id}。</translation>
+    </message>
+    <message>
+        <source>expected an object, received {data}.</source>
+        <comment>engine message</comment>
+        <translation>应为对象，收到 {data}。</translation>
+    </message>
+    <message>
+        <source>expected an object, received {fields}.</source>
+        <comment>engine message</comment>
+        <translation>应为对象，收到 {fields}。</translation>
+    </message>
+    <message>
+        <source>expected an object, received {row}.</source>
+        <comment>engine message</comment>
+        <translation>应为对象，收到 {row}。</translation>
+    </message>
+    <message>
+        <source>expected an object, received {values}.</source>
+        <comment>engine message</comment>
+        <translation>应为对象，收到 {values}。</translation>
+    </message>
+    <message>
+        <source>expected at least 256 pieces: one per byte.</source>
+        <comment>engine message</comment>
+        <translation>应至少有 256 个子词：每个字节一个。</translation>
+    </message>
+    <message>
+        <source>expected at least the initial damping factor, {initial_damping_factor}.</source>
+        <comment>engine message</comment>
+        <translation>应不小于初始阻尼因子 {initial_damping_factor}。</translation>
+    </message>
+    <message>
+        <source>expected at least {least_rate} Hz, or 0 for the most frequent one.</source>
+        <comment>engine message</comment>
+        <translation>应至少为 {least_rate} Hz，或 0 表示最常见的采样率。</translation>
+    </message>
+    <message>
+        <source>expected at most {longest} characters, received {text}.</source>
+        <comment>engine message</comment>
+        <translation>应最多 {longest} 个字符，收到 {text}。</translation>
+    </message>
+    <message>
+        <source>expected at most {operands}, one for each operand.</source>
+        <comment>engine message</comment>
+        <translation>应最多 {operands}，每个操作数一个。</translation>
+    </message>
+    <message>
+        <source>expected layers with the numbers of their stages, such as conv_2: 2, received {part}.</source>
+        <comment>engine message</comment>
+        <translation>应为层及其阶段编号，例如 conv_2: 2，收到 {part}。</translation>
+    </message>
+    <message>
+        <source>expected more than the minimum, {minimum}, received {maximum}.</source>
+        <comment>engine message</comment>
+        <translation>应大于最小值 {minimum}，收到 {maximum}。</translation>
+    </message>
+    <message>
+        <source>expected more than the minimum.</source>
+        <comment>engine message</comment>
+        <translation>应大于最小值。</translation>
+    </message>
+    <message>
+        <source>expected name, number format and sizes such as &apos;k3f9.weight float32 8 3&apos;, received {text}</source>
+        <comment>engine message</comment>
+        <translation>应为名称、数字格式和大小，例如 &apos;k3f9.weight float32 8 3&apos;，收到 {text}</translation>
+    </message>
+    <message>
+        <source>expected numbers above 0.</source>
+        <comment>engine message</comment>
+        <translation>应为大于 0 的数。</translation>
+    </message>
+    <message>
+        <source>expected one input, received {values}</source>
+        <comment>engine message</comment>
+        <translation>应为一个输入，收到 {values}</translation>
+    </message>
+    <message>
+        <source>expected one of {schedules} at the start of {strip}.</source>
+        <comment>engine message</comment>
+        <translation>{strip} 的开头应为 {schedules} 之一。</translation>
+    </message>
+    <message>
+        <source>expected one of {tones}, received {value}.</source>
+        <comment>engine message</comment>
+        <translation>应为 {tones} 之一，收到 {value}。</translation>
+    </message>
+    <message>
+        <source>expected paths from the root on both sides, received &apos;{here}={there}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>两边应为从根开始的路径，收到“{here}={there}”。</translation>
+    </message>
+    <message>
+        <source>expected query, value and optionally key, each a sequence</source>
+        <comment>engine message</comment>
+        <translation>应为 query、value 和可选的 key，各为一个序列</translation>
+    </message>
+    <message>
+        <source>expected tables, such as [profiles.lab].</source>
+        <comment>engine message</comment>
+        <translation>应为表，例如 [profiles.lab]。</translation>
+    </message>
+    <message>
+        <source>expected true or false, received {value}.</source>
+        <comment>engine message</comment>
+        <translation>应为 true 或 false，收到 {value}。</translation>
+    </message>
+    <message>
+        <source>expected {count} numbers, one per worker, {received}</source>
+        <comment>engine message</comment>
+        <translation>应有 {count} 个数，每个工作单元一个，{received}</translation>
+    </message>
+    <message>
+        <source>expected {count} weights in the file, received {arrays}</source>
+        <comment>engine message</comment>
+        <translation>文件中应有 {count} 个权重，收到 {arrays} 个</translation>
+    </message>
+    <message>
+        <source>expected {count}, one for each port, received {texts}.</source>
+        <comment>engine message</comment>
+        <translation>应为 {count}，每个端口一个，收到 {texts}。</translation>
+    </message>
+    <message>
+        <source>expected {expected}, received {count}.</source>
+        <comment>engine message</comment>
+        <translation>应为{expected}，收到 {count}。</translation>
+    </message>
+    <message>
+        <source>expected {expects}, received {unknown}.</source>
+        <comment>engine message</comment>
+        <translation>应为{expects}，收到 {unknown}。</translation>
+    </message>
+    <message>
+        <source>expected {expects}, received {value}.</source>
+        <comment>engine message</comment>
+        <translation>应为{expects}，收到 {value}。</translation>
+    </message>
+    <message>
+        <source>expected {flows}, received {value}.</source>
+        <comment>engine message</comment>
+        <translation>应为 {flows}，收到 {value}。</translation>
+    </message>
+    <message>
+        <source>expected {input}, samples first</source>
+        <comment>engine message</comment>
+        <translation>应为 {input}，样本在前</translation>
+    </message>
+    <message>
+        <source>expected {value}, received {received}.</source>
+        <comment>engine message</comment>
+        <translation>应为 {value}，收到 {received}。</translation>
+    </message>
+    <message>
+        <source>expected {word} iterations or epochs in {strip}.</source>
+        <comment>engine message</comment>
+        <translation>{strip} 中应为 {word} iterations 或 epochs。</translation>
+    </message>
+    <message>
+        <source>experiment.</source>
+        <comment>engine message</comment>
+        <translation>实验。</translation>
+    </message>
+    <message>
+        <source>explain has no option &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>explain 没有选项“{name}”。</translation>
+    </message>
+    <message>
+        <source>export LC_ALL=C.UTF-8</source>
+        <comment>engine message</comment>
+        <translation>export LC_ALL=C.UTF-8</translation>
+    </message>
+    <message>
+        <source>export: the name of the file, {name}, does not say the format: it has {received}.</source>
+        <comment>engine message</comment>
+        <translation>export：文件名 {name} 没有说明格式：它为 {received}。</translation>
+    </message>
+    <message>
+        <source>files named as those of MNIST: train-images-idx3-ubyte and train-labels-idx1-ubyte, also with .gz</source>
+        <comment>engine message</comment>
+        <translation>文件名与 MNIST 相同的文件：train-images-idx3-ubyte 和 train-labels-idx1-ubyte，也可带 .gz</translation>
+    </message>
+    <message>
+        <source>floating point numbers</source>
+        <comment>engine message</comment>
+        <translation>浮点数</translation>
+    </message>
+    <message>
+        <source>folder has</source>
+        <comment>engine message</comment>
+        <translation>文件夹没有</translation>
+    </message>
+    <message>
+        <source>folders have</source>
+        <comment>engine message</comment>
+        <translation>文件夹没有</translation>
+    </message>
+    <message>
+        <source>for both width and height</source>
+        <comment>engine message</comment>
+        <translation>同时用于宽度和高度</translation>
+    </message>
+    <message>
+        <source>for each target of the data</source>
+        <comment>engine message</comment>
+        <translation>对应数据的每个目标</translation>
+    </message>
+    <message>
+        <source>forwards, with the number itself</source>
+        <comment>engine message</comment>
+        <translation>正向求和，含该数本身</translation>
+    </message>
+    <message>
+        <source>found none of them</source>
+        <comment>engine message</comment>
+        <translation>一个也没找到</translation>
+    </message>
+    <message>
+        <source>found {value}</source>
+        <comment>engine message</comment>
+        <translation>找到 {value}</translation>
+    </message>
+    <message>
+        <source>from {diverges} on it diverges</source>
+        <comment>engine message</comment>
+        <translation>从 {diverges} 起发散</translation>
+    </message>
+    <message>
+        <source>gates of no operator</source>
+        <comment>engine message</comment>
+        <translation>不属于任何算子的门</translation>
+    </message>
+    <message>
+        <source>gives its mask as well</source>
+        <comment>engine message</comment>
+        <translation>还给出其掩码</translation>
+    </message>
+    <message>
+        <source>gives its outputs and the last states of both directions</source>
+        <comment>engine message</comment>
+        <translation>给出其输出以及两个方向的最后状态</translation>
+    </message>
+    <message>
+        <source>gives its scores or keys as well, or bounds its scores</source>
+        <comment>engine message</comment>
+        <translation>还给出其分数或键，或限制其分数</translation>
+    </message>
+    <message>
+        <source>gives mean and deviation as well</source>
+        <comment>engine message</comment>
+        <translation>还给出均值和偏差</translation>
+    </message>
+    <message>
+        <source>gives more than its layer</source>
+        <comment>engine message</comment>
+        <translation>给出的多于其层</translation>
+    </message>
+    <message>
+        <source>gives more than torch&apos;s layer</source>
+        <comment>engine message</comment>
+        <translation>给出的多于 torch 的层</translation>
+    </message>
+    <message>
+        <source>gives other dimensions than its note says</source>
+        <comment>engine message</comment>
+        <translation>给出的维度与其注释所说的不同</translation>
+    </message>
+    <message>
+        <source>gives the outputs of two directions apart</source>
+        <comment>engine message</comment>
+        <translation>分别给出两个方向的输出</translation>
+    </message>
+    <message>
+        <source>gives the places of the largest numbers as well</source>
+        <comment>engine message</comment>
+        <translation>还给出最大数的位置</translation>
+    </message>
+    <message>
+        <source>gives the states of several layers or directions</source>
+        <comment>engine message</comment>
+        <translation>给出多个层或方向的状态</translation>
+    </message>
+    <message>
+        <source>gives the states of two directions</source>
+        <comment>engine message</comment>
+        <translation>给出两个方向的状态</translation>
+    </message>
+    <message>
+        <source>gives {shape} samples for {batch_sizes}</source>
+        <comment>engine message</comment>
+        <translation>对 {batch_sizes} 个样本给出 {shape} 个</translation>
+    </message>
+    <message>
+        <source>goes backwards over sizes that are known only when the network runs</source>
+        <comment>engine message</comment>
+        <translation>在网络运行时才知道的大小上反向</translation>
+    </message>
+    <message>
+        <source>gp has one objective.</source>
+        <comment>engine message</comment>
+        <translation>gp 只有一个目标。</translation>
+    </message>
+    <message>
+        <source>gradient checkpointing</source>
+        <comment>engine message</comment>
+        <translation>梯度检查点</translation>
+    </message>
+    <message>
+        <source>gradient_accumulation={gradient_accumulation} with batch normalisation</source>
+        <comment>engine message</comment>
+        <translation>gradient_accumulation={gradient_accumulation} 与批量归一化</translation>
+    </message>
+    <message>
+        <source>hardly better than</source>
+        <comment>engine message</comment>
+        <translation>几乎不优于</translation>
+    </message>
+    <message>
+        <source>has &apos;{name}&apos;</source>
+        <comment>engine message</comment>
+        <translation>有“{name}”</translation>
+    </message>
+    <message>
+        <source>has a mask for each sample or head</source>
+        <comment>engine message</comment>
+        <translation>对每个样本或头有一个掩码</translation>
+    </message>
+    <message>
+        <source>has a mask of its own</source>
+        <comment>engine message</comment>
+        <translation>有自己的掩码</translation>
+    </message>
+    <message>
+        <source>has a mask that hides all steps from one of them</source>
+        <comment>engine message</comment>
+        <translation>的掩码对其中之一隐藏了所有时间步</translation>
+    </message>
+    <message>
+        <source>has a mask that the layer does not have</source>
+        <comment>engine message</comment>
+        <translation>的掩码是该层所没有的</translation>
+    </message>
+    <message>
+        <source>has a mask whose size is known only when the network runs</source>
+        <comment>engine message</comment>
+        <translation>的掩码大小要到网络运行时才知道</translation>
+    </message>
+    <message>
+        <source>has a matrix for {inputs} numbers, and receives {type}</source>
+        <comment>engine message</comment>
+        <translation>的矩阵用于 {inputs} 个数，却收到 {type}</translation>
+    </message>
+    <message>
+        <source>has alpha {alpha} and gamma {gamma}</source>
+        <comment>engine message</comment>
+        <translation>的 alpha 为 {alpha}，gamma 为 {gamma}</translation>
+    </message>
+    <message>
+        <source>has an equation that does not fit its inputs: {terms}</source>
+        <comment>engine message</comment>
+        <translation>的等式与其输入不符：{terms}</translation>
+    </message>
+    <message>
+        <source>has another alpha than 1</source>
+        <comment>engine message</comment>
+        <translation>的 alpha 不为 1</translation>
+    </message>
+    <message>
+        <source>has another coefficient than -0.75</source>
+        <comment>engine message</comment>
+        <translation>的系数不为 -0.75</translation>
+    </message>
+    <message>
+        <source>has another dimension before the batch</source>
+        <comment>engine message</comment>
+        <translation>在批量之前有其他维度</translation>
+    </message>
+    <message>
+        <source>has another p than 2</source>
+        <comment>engine message</comment>
+        <translation>的 p 不为 2</translation>
+    </message>
+    <message>
+        <source>has channels that are known only when the network runs</source>
+        <comment>engine message</comment>
+        <translation>的通道数要到网络运行时才知道</translation>
+    </message>
+    <message>
+        <source>has constants of the type {dtype}, which a layer cannot hold</source>
+        <comment>engine message</comment>
+        <translation>含有类型为 {dtype} 的常量，而层不能保存它</translation>
+    </message>
+    <message>
+        <source>has gaps in its window</source>
+        <comment>engine message</comment>
+        <translation>的窗中有间隙</translation>
+    </message>
+    <message>
+        <source>has indices that are no sequence</source>
+        <comment>engine message</comment>
+        <translation>的索引不是序列</translation>
+    </message>
+    <message>
+        <source>has initial states that a layer does not take</source>
+        <comment>engine message</comment>
+        <translation>有层不接收的初始状态</translation>
+    </message>
+    <message>
+        <source>has inputs or attributes that do not fit ({name}: {error})</source>
+        <comment>engine message</comment>
+        <translation>的输入或属性不适合（{name}：{error}）</translation>
+    </message>
+    <message>
+        <source>has inputs that do not fit (it divides by zero)</source>
+        <comment>engine message</comment>
+        <translation>的输入不适合（它除以零）</translation>
+    </message>
+    <message>
+        <source>has inputs that do not fit ({error})</source>
+        <comment>engine message</comment>
+        <translation>的输入不适合 ({error})</translation>
+    </message>
+    <message>
+        <source>has inputs whose sizes do not fit</source>
+        <comment>engine message</comment>
+        <translation>的输入大小不适合</translation>
+    </message>
+    <message>
+        <source>has its values outside</source>
+        <comment>engine message</comment>
+        <translation>的值在文件之外</translation>
+    </message>
+    <message>
+        <source>has known numbers as its input 1</source>
+        <comment>engine message</comment>
+        <translation>的输入 1 是已知的数</translation>
+    </message>
+    <message>
+        <source>has known numbers as its input {index}</source>
+        <comment>engine message</comment>
+        <translation>的输入 {index} 是已知的数</translation>
+    </message>
+    <message>
+        <source>has known numbers that differ between the samples</source>
+        <comment>engine message</comment>
+        <translation>含有因样本而异的已知数</translation>
+    </message>
+    <message>
+        <source>has learned keys</source>
+        <comment>engine message</comment>
+        <translation>有学习的键</translation>
+    </message>
+    <message>
+        <source>has neither sizes nor scales</source>
+        <comment>engine message</comment>
+        <translation>既没有大小也没有缩放</translation>
+    </message>
+    <message>
+        <source>has no input {index}</source>
+        <comment>engine message</comment>
+        <translation>没有输入 {index}</translation>
+    </message>
+    <message>
+        <source>has no layout that layers know</source>
+        <comment>engine message</comment>
+        <translation>没有层所知的布局</translation>
+    </message>
+    <message>
+        <source>has no padding</source>
+        <comment>engine message</comment>
+        <translation>没有填充</translation>
+    </message>
+    <message>
+        <source>has no places</source>
+        <comment>engine message</comment>
+        <translation>没有位置</translation>
+    </message>
+    <message>
+        <source>has no weights &apos;{name}&apos; of its sizes</source>
+        <comment>engine message</comment>
+        <translation>没有符合其大小的权重“{name}”</translation>
+    </message>
+    <message>
+        <source>has no whole numbers as its input {index}</source>
+        <comment>engine message</comment>
+        <translation>的输入 {index} 不是整数</translation>
+    </message>
+    <message>
+        <source>has other activations backwards</source>
+        <comment>engine message</comment>
+        <translation>的反向激活不同</translation>
+    </message>
+    <message>
+        <source>has other heads for keys and values</source>
+        <comment>engine message</comment>
+        <translation>的键和值使用不同的头</translation>
+    </message>
+    <message>
+        <source>has other initial states for each sample</source>
+        <comment>engine message</comment>
+        <translation>每个样本的初始状态不同</translation>
+    </message>
+    <message>
+        <source>has peepholes and the activations {names}</source>
+        <comment>engine message</comment>
+        <translation>有窥孔和激活 {names}</translation>
+    </message>
+    <message>
+        <source>has peepholes in two directions</source>
+        <comment>engine message</comment>
+        <translation>在两个方向上都有窥孔</translation>
+    </message>
+    <message>
+        <source>has scales that give no whole sizes</source>
+        <comment>engine message</comment>
+        <translation>的缩放不能得到整数大小</translation>
+    </message>
+    <message>
+        <source>has several exponents</source>
+        <comment>engine message</comment>
+        <translation>有多个指数</translation>
+    </message>
+    <message>
+        <source>has several groups</source>
+        <comment>engine message</comment>
+        <translation>有多个组</translation>
+    </message>
+    <message>
+        <source>has several scales</source>
+        <comment>engine message</comment>
+        <translation>有多个缩放</translation>
+    </message>
+    <message>
+        <source>has sizes that are known only when the network runs</source>
+        <comment>engine message</comment>
+        <translation>的大小要到网络运行时才知道</translation>
+    </message>
+    <message>
+        <source>has slopes for more than the channels</source>
+        <comment>engine message</comment>
+        <translation>的斜率不只对应通道</translation>
+    </message>
+    <message>
+        <source>has that address</source>
+        <comment>engine message</comment>
+        <translation>具有该地址</translation>
+    </message>
+    <message>
+        <source>has the activation {name}</source>
+        <comment>engine message</comment>
+        <translation>的激活为 {name}</translation>
+    </message>
+    <message>
+        <source>has the activations {activations}</source>
+        <comment>engine message</comment>
+        <translation>的激活为 {activations}</translation>
+    </message>
+    <message>
+        <source>has the bias {bias}</source>
+        <comment>engine message</comment>
+        <translation>的偏置为 {bias}</translation>
+    </message>
+    <message>
+        <source>has the coordinates {coordinates}</source>
+        <comment>engine message</comment>
+        <translation>的坐标为 {coordinates}</translation>
+    </message>
+    <message>
+        <source>has the equation {equation}</source>
+        <comment>engine message</comment>
+        <translation>的等式为 {equation}</translation>
+    </message>
+    <message>
+        <source>has the equation {terms}-&gt;{right} with known numbers</source>
+        <comment>engine message</comment>
+        <translation>的等式为 {terms}-&gt;{right}，含已知数</translation>
+    </message>
+    <message>
+        <source>has the numbers of &apos;{name}&apos; in another file</source>
+        <comment>engine message</comment>
+        <translation>的“{name}”的数值在另一个文件中</translation>
+    </message>
+    <message>
+        <source>has the shape {shape}, and {shape_2} in torch</source>
+        <comment>engine message</comment>
+        <translation>的形状为 {shape}，而在 torch 中为 {shape_2}</translation>
+    </message>
+    <message>
+        <source>has the shape {shape}: an axis of size 0</source>
+        <comment>engine message</comment>
+        <translation>的形状为 {shape}：某个轴的大小为 0</translation>
+    </message>
+    <message>
+        <source>has the size {size}, which none of its inputs has</source>
+        <comment>engine message</comment>
+        <translation>的大小为 {size}，而其输入都没有该大小</translation>
+    </message>
+    <message>
+        <source>has two masks</source>
+        <comment>engine message</comment>
+        <translation>有两个掩码</translation>
+    </message>
+    <message>
+        <source>has values that {label} does not take: {error}</source>
+        <comment>engine message</comment>
+        <translation>含有{label}不接收的值：{error}</translation>
+    </message>
+    <message>
+        <source>has weights &apos;{key}&apos; of the sizes {shape}, and {sizes} fit its input</source>
+        <comment>engine message</comment>
+        <translation>的权重“{key}”大小为 {shape}，而 {sizes} 才适合其输入</translation>
+    </message>
+    <message>
+        <source>has {groups} groups, which do not fit its weights</source>
+        <comment>engine message</comment>
+        <translation>有 {groups} 组，与其权重不符</translation>
+    </message>
+    <message>
+        <source>has {pads} numbers of padding for {axes} dimensions</source>
+        <comment>engine message</comment>
+        <translation>对 {axes} 个维度有 {pads} 个填充数</translation>
+    </message>
+    <message>
+        <source>has {pads} numbers of padding for {dims} axes</source>
+        <comment>engine message</comment>
+        <translation>对 {dims} 个轴有 {pads} 个填充数</translation>
+    </message>
+    <message>
+        <source>has {real} dimensions beside the batch</source>
+        <comment>engine message</comment>
+        <translation>除批量外有 {real} 个维度</translation>
+    </message>
+    <message>
+        <source>has {tensors} inputs; a layer has at most {most_ports}</source>
+        <comment>engine message</comment>
+        <translation>有 {tensors} 个输入；层最多有 {most_ports} 个</translation>
+    </message>
+    <message>
+        <source>here a scale is learned too, which begins without effect.</source>
+        <comment>engine message</comment>
+        <translation>此处还会学习缩放，它在开始时不起作用。</translation>
+    </message>
+    <message>
+        <source>here a shift is learned too, which begins without effect.</source>
+        <comment>engine message</comment>
+        <translation>此处还会学习平移，它在开始时不起作用。</translation>
+    </message>
+    <message>
+        <source>holds no numbers that are read</source>
+        <comment>engine message</comment>
+        <translation>不含可读取的数</translation>
+    </message>
+    <message>
+        <source>holds texts without characters</source>
+        <comment>engine message</comment>
+        <translation>含有没有字符的文本</translation>
+    </message>
+    <message>
+        <source>images have classes, numbers or labels as targets.</source>
+        <comment>engine message</comment>
+        <translation>图像的目标为类别、数值或标签。</translation>
+    </message>
+    <message>
+        <source>index 0 is a mask in Keras, which later layers pass over; here sequences of different lengths are padded by their lengths instead, and a 0 counts.</source>
+        <comment>engine message</comment>
+        <translation>在 Keras 中索引 0 是掩码，之后的层会跳过它；此处不同长度的序列按其长度填充，0 会计入。</translation>
+    </message>
+    <message>
+        <source>input &apos;in&apos; of &apos;{name}&apos; is connected twice.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”的输入“in”被连接了两次。</translation>
+    </message>
+    <message>
+        <source>input layer</source>
+        <comment>engine message</comment>
+        <translation>输入层</translation>
+    </message>
+    <message>
+        <source>inputs: expected at least one</source>
+        <comment>engine message</comment>
+        <translation>inputs：应至少有一个</translation>
+    </message>
+    <message>
+        <source>install one for CUDA to use the GPU whose driver is here</source>
+        <comment>engine message</comment>
+        <translation>请安装 CUDA 版本，以使用本机已有驱动程序的 GPU</translation>
+    </message>
+    <message>
+        <source>int8-static measures the ranges of activations on the validation data, and the project has no data that can be read.</source>
+        <comment>engine message</comment>
+        <translation>int8-static 要在验证数据上测量激活的范围，而工程没有可读取的数据。</translation>
+    </message>
+    <message>
+        <source>integrated_gradients or attention</source>
+        <comment>engine message</comment>
+        <translation>integrated_gradients 或 attention</translation>
+    </message>
+    <message>
+        <source>is a file, not the folder of a run</source>
+        <comment>engine message</comment>
+        <translation>是文件，而不是运行的文件夹</translation>
+    </message>
+    <message>
+        <source>is a virtual dataset</source>
+        <comment>engine message</comment>
+        <translation>是虚拟数据集</translation>
+    </message>
+    <message>
+        <source>is an object of MATLAB, such as categorical, string, table or datetime, which only MATLAB can read.</source>
+        <comment>engine message</comment>
+        <translation>是 MATLAB 对象（例如 categorical、string、table 或 datetime），只有 MATLAB 能读取。</translation>
+    </message>
+    <message>
+        <source>is empty, and the Python environment is {name}.</source>
+        <comment>engine message</comment>
+        <translation>为空，而 Python 环境为 {name}。</translation>
+    </message>
+    <message>
+        <source>is empty, and the coordinator is on the cluster: name a folder that all of its nodes see.</source>
+        <comment>engine message</comment>
+        <translation>为空，而协调进程在集群上：请指定其所有节点都能看到的文件夹。</translation>
+    </message>
+    <message>
+        <source>is no column of numbers</source>
+        <comment>engine message</comment>
+        <translation>不是数值列</translation>
+    </message>
+    <message>
+        <source>is no experiment: it has no experiment.json</source>
+        <comment>engine message</comment>
+        <translation>不是实验：它没有 experiment.json</translation>
+    </message>
+    <message>
+        <source>is not a run: it has no run.json</source>
+        <comment>engine message</comment>
+        <translation>不是运行：它没有 run.json</translation>
+    </message>
+    <message>
+        <source>is not batched, or mixes its inputs</source>
+        <comment>engine message</comment>
+        <translation>不是批量的，或混合其输入</translation>
+    </message>
+    <message>
+        <source>is not batched, or projects its state</source>
+        <comment>engine message</comment>
+        <translation>不是批量的，或投影其状态</translation>
+    </message>
+    <message>
+        <source>is not known</source>
+        <comment>engine message</comment>
+        <translation>未知</translation>
+    </message>
+    <message>
+        <source>is not there</source>
+        <comment>engine message</comment>
+        <translation>不存在</translation>
+    </message>
+    <message>
+        <source>is of another form</source>
+        <comment>engine message</comment>
+        <translation>是另一种形式</translation>
+    </message>
+    <message>
+        <source>it also crops in prediction; crop the images before they enter</source>
+        <comment>engine message</comment>
+        <translation>它在预测时也会裁剪；请在图像输入之前裁剪</translation>
+    </message>
+    <message>
+        <source>it answered {code}.</source>
+        <comment>engine message</comment>
+        <translation>它回答 {code}。</translation>
+    </message>
+    <message>
+        <source>it belongs into the object &apos;values&apos;.</source>
+        <comment>engine message</comment>
+        <translation>它应位于对象 &apos;values&apos; 中。</translation>
+    </message>
+    <message>
+        <source>it cannot be read: {value}</source>
+        <comment>engine message</comment>
+        <translation>无法读取：{value}</translation>
+    </message>
+    <message>
+        <source>it claims a rate of {rate} Hz and {channels} channels</source>
+        <comment>engine message</comment>
+        <translation>它声称采样率为 {rate} Hz，有 {channels} 个通道</translation>
+    </message>
+    <message>
+        <source>it did not diverge</source>
+        <comment>engine message</comment>
+        <translation>它没有发散</translation>
+    </message>
+    <message>
+        <source>it did not occur again when the steps before it were replayed</source>
+        <comment>engine message</comment>
+        <translation>重放其之前的步骤时，它没有再次发生</translation>
+    </message>
+    <message>
+        <source>it does not answer</source>
+        <comment>engine message</comment>
+        <translation>它没有回答</translation>
+    </message>
+    <message>
+        <source>it does not begin as an IDX file does</source>
+        <comment>engine message</comment>
+        <translation>其开头不像 IDX 文件</translation>
+    </message>
+    <message>
+        <source>it does not fit into memory, or claims so</source>
+        <comment>engine message</comment>
+        <translation>它放不进内存，或声称如此</translation>
+    </message>
+    <message>
+        <source>it does not know the token of the run</source>
+        <comment>engine message</comment>
+        <translation>它不知道运行的令牌</translation>
+    </message>
+    <message>
+        <source>it does not speak this protocol</source>
+        <comment>engine message</comment>
+        <translation>它不使用此协议</translation>
+    </message>
+    <message>
+        <source>it does not use {unused}.</source>
+        <comment>engine message</comment>
+        <translation>它没有使用 {unused}。</translation>
+    </message>
+    <message>
+        <source>it ended before it had a result</source>
+        <comment>engine message</comment>
+        <translation>它在得到结果之前就结束了</translation>
+    </message>
+    <message>
+        <source>it ends before its last value</source>
+        <comment>engine message</comment>
+        <translation>它在最后一个值之前结束</translation>
+    </message>
+    <message>
+        <source>it ends within its header</source>
+        <comment>engine message</comment>
+        <translation>它在文件头内结束</translation>
+    </message>
+    <message>
+        <source>it failed on another worker</source>
+        <comment>engine message</comment>
+        <translation>它在另一个工作单元上失败</translation>
+    </message>
+    <message>
+        <source>it hangs</source>
+        <comment>engine message</comment>
+        <translation>它没有响应</translation>
+    </message>
+    <message>
+        <source>it hangs, or is paused, and its host answers</source>
+        <comment>engine message</comment>
+        <translation>它没有响应或已暂停，而其主机有回答</translation>
+    </message>
+    <message>
+        <source>it has colours ({mode})</source>
+        <comment>engine message</comment>
+        <translation>它是彩色的 ({mode})</translation>
+    </message>
+    <message>
+        <source>it has given no sign of life for {limit_s} seconds</source>
+        <comment>engine message</comment>
+        <translation>它已有 {limit_s} 秒没有动静</translation>
+    </message>
+    <message>
+        <source>it has given no sign of life for {link_silence_s} seconds</source>
+        <comment>engine message</comment>
+        <translation>它已有 {link_silence_s} 秒没有动静</translation>
+    </message>
+    <message>
+        <source>it has more than {value} pixels</source>
+        <comment>engine message</comment>
+        <translation>它超过 {value} 像素</translation>
+    </message>
+    <message>
+        <source>it has no key &apos;{key}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>它没有键“{key}”。</translation>
+    </message>
+    <message>
+        <source>it has no numbers of double precision, in which losses and metrics are added up</source>
+        <comment>engine message</comment>
+        <translation>它没有双精度数，而损失和指标以双精度累加</translation>
+    </message>
+    <message>
+        <source>it has no rows</source>
+        <comment>engine message</comment>
+        <translation>它没有行</translation>
+    </message>
+    <message>
+        <source>it has none</source>
+        <comment>engine message</comment>
+        <translation>它没有</translation>
+    </message>
+    <message>
+        <source>it has the shape {shape} and the type {kind}; expected up to {most_axes} axes of numbers</source>
+        <comment>engine message</comment>
+        <translation>其形状为 {shape}，类型为 {kind}；应为最多 {most_axes} 个轴的数值</translation>
+    </message>
+    <message>
+        <source>it has {names}: choose one (data.python_name)</source>
+        <comment>engine message</comment>
+        <translation>它有 {names}：请选择一个 (data.python_name)</translation>
+    </message>
+    <message>
+        <source>it has {refused_modes}; expected 8 or 16 bits</source>
+        <comment>engine message</comment>
+        <translation>它为 {refused_modes}；应为 8 或 16 位</translation>
+    </message>
+    <message>
+        <source>it has {sizes} numbers</source>
+        <comment>engine message</comment>
+        <translation>它有 {sizes} 个数</translation>
+    </message>
+    <message>
+        <source>it has {value} bits per sample; expected 8, 16, 24 or 32</source>
+        <comment>engine message</comment>
+        <translation>它每个采样有 {value} 位；应为 8、16、24 或 32 位</translation>
+    </message>
+    <message>
+        <source>it holds code, which is not run.</source>
+        <comment>engine message</comment>
+        <translation>它含有代码，而代码不会运行。</translation>
+    </message>
+    <message>
+        <source>it holds files ({left_out}) and no subfolder</source>
+        <comment>engine message</comment>
+        <translation>它含有文件 ({left_out})，没有子文件夹</translation>
+    </message>
+    <message>
+        <source>it holds files ({outside}) and no subfolder</source>
+        <comment>engine message</comment>
+        <translation>它含有文件 ({outside})，没有子文件夹</translation>
+    </message>
+    <message>
+        <source>it holds no model</source>
+        <comment>engine message</comment>
+        <translation>它不含模型</translation>
+    </message>
+    <message>
+        <source>it holds no sound</source>
+        <comment>engine message</comment>
+        <translation>它不含声音</translation>
+    </message>
+    <message>
+        <source>it holds numbers that are not finite</source>
+        <comment>engine message</comment>
+        <translation>它含有非有限的数</translation>
+    </message>
+    <message>
+        <source>it holds {models} models</source>
+        <comment>engine message</comment>
+        <translation>它含有 {models} 个模型</translation>
+    </message>
+    <message>
+        <source>it is a folder, a device or a pipe</source>
+        <comment>engine message</comment>
+        <translation>它是文件夹、设备或管道</translation>
+    </message>
+    <message>
+        <source>it is a single number; expected an array</source>
+        <comment>engine message</comment>
+        <translation>它是单个数；应为数组</translation>
+    </message>
+    <message>
+        <source>it is an object; name the key of the target: data.response=json:{value}</source>
+        <comment>engine message</comment>
+        <translation>它是对象；请指定目标的键：data.response=json:{value}</translation>
+    </message>
+    <message>
+        <source>it is compressed, or in Fortran order. numpy.savez (not savez_compressed) with numpy.ascontiguousarray writes it so that it can</source>
+        <comment>engine message</comment>
+        <translation>它是压缩的，或为 Fortran 顺序。用 numpy.savez（不是 savez_compressed）和 numpy.ascontiguousarray 写入后可以</translation>
+    </message>
+    <message>
+        <source>it is damaged</source>
+        <comment>engine message</comment>
+        <translation>它已损坏</translation>
+    </message>
+    <message>
+        <source>it is damaged ({first})</source>
+        <comment>engine message</comment>
+        <translation>它已损坏 ({first})</translation>
+    </message>
+    <message>
+        <source>it is divided into equal parts</source>
+        <comment>engine message</comment>
+        <translation>它被分成相等的部分</translation>
+    </message>
+    <message>
+        <source>it is empty</source>
+        <comment>engine message</comment>
+        <translation>它是空的</translation>
+    </message>
+    <message>
+        <source>it is held by a debugger</source>
+        <comment>engine message</comment>
+        <translation>它被调试器暂停</translation>
+    </message>
+    <message>
+        <source>it is missing, or a link that leads nowhere</source>
+        <comment>engine message</comment>
+        <translation>它缺失，或是指向不存在位置的链接</translation>
+    </message>
+    <message>
+        <source>it is missing, or no file</source>
+        <comment>engine message</comment>
+        <translation>它缺失，或不是文件</translation>
+    </message>
+    <message>
+        <source>it is nested deeper than {depth_limit} levels</source>
+        <comment>engine message</comment>
+        <translation>其嵌套超过 {depth_limit} 层</translation>
+    </message>
+    <message>
+        <source>it is nested too deep.</source>
+        <comment>engine message</comment>
+        <translation>它嵌套过深。</translation>
+    </message>
+    <message>
+        <source>it is no NumPy array ({value})</source>
+        <comment>engine message</comment>
+        <translation>它不是 NumPy 数组 ({value})</translation>
+    </message>
+    <message>
+        <source>it is no WAV file</source>
+        <comment>engine message</comment>
+        <translation>它不是 WAV 文件</translation>
+    </message>
+    <message>
+        <source>it is no list</source>
+        <comment>engine message</comment>
+        <translation>它不是列表</translation>
+    </message>
+    <message>
+        <source>it is not a picture, or a damaged one</source>
+        <comment>engine message</comment>
+        <translation>它不是图片，或已损坏</translation>
+    </message>
+    <message>
+        <source>it is one of iteration {manifest}</source>
+        <comment>engine message</comment>
+        <translation>它是第 {manifest} 次迭代的检查点</translation>
+    </message>
+    <message>
+        <source>it is packed (.gz).</source>
+        <comment>engine message</comment>
+        <translation>它是压缩的 (.gz)。</translation>
+    </message>
+    <message>
+        <source>it is paused, as by SIGSTOP</source>
+        <comment>engine message</comment>
+        <translation>它已暂停（如收到 SIGSTOP）</translation>
+    </message>
+    <message>
+        <source>it is shorter than its header says</source>
+        <comment>engine message</comment>
+        <translation>它比文件头所说的短</translation>
+    </message>
+    <message>
+        <source>it is taken by another program</source>
+        <comment>engine message</comment>
+        <translation>它被另一个程序占用</translation>
+    </message>
+    <message>
+        <source>it is too deep</source>
+        <comment>engine message</comment>
+        <translation>它过深</translation>
+    </message>
+    <message>
+        <source>it is {value}, expected {form}</source>
+        <comment>engine message</comment>
+        <translation>它是 {value}，应为 {form}</translation>
+    </message>
+    <message>
+        <source>it keeps its state from batch to batch (stateful), which has no counterpart</source>
+        <comment>engine message</comment>
+        <translation>它在批量之间保留状态 (stateful)，没有对应项</translation>
+    </message>
+    <message>
+        <source>it learns a slope for each place; with shared_axes over all places it could be imported</source>
+        <comment>engine message</comment>
+        <translation>它为每个位置学习一个斜率；若 shared_axes 覆盖所有位置则可以导入</translation>
+    </message>
+    <message>
+        <source>it leaves none free</source>
+        <comment>engine message</comment>
+        <translation>它全部都已固定</translation>
+    </message>
+    <message>
+        <source>it leaves {names} free</source>
+        <comment>engine message</comment>
+        <translation>它未固定 {names}</translation>
+    </message>
+    <message>
+        <source>it may not be read</source>
+        <comment>engine message</comment>
+        <translation>它不允许读取</translation>
+    </message>
+    <message>
+        <source>it must be height × width</source>
+        <comment>engine message</comment>
+        <translation>它必须为高度 × 宽度</translation>
+    </message>
+    <message>
+        <source>it must be the number of windows</source>
+        <comment>engine message</comment>
+        <translation>它必须为窗的个数</translation>
+    </message>
+    <message>
+        <source>it occurred at another step when the steps before it were replayed</source>
+        <comment>engine message</comment>
+        <translation>重放其之前的步骤时，它发生在另一步</translation>
+    </message>
+    <message>
+        <source>it sent what is no frame</source>
+        <comment>engine message</comment>
+        <translation>它发送的不是帧</translation>
+    </message>
+    <message>
+        <source>it should have a multiple of {record} bytes and has {size}.</source>
+        <comment>engine message</comment>
+        <translation>其字节数应为 {record} 的倍数，实际为 {size}。</translation>
+    </message>
+    <message>
+        <source>it should have {expected} bytes and has {size}</source>
+        <comment>engine message</comment>
+        <translation>它应有 {expected} 字节，实际有 {size}</translation>
+    </message>
+    <message>
+        <source>it should name {count} classes, one per line, and names {lines}</source>
+        <comment>engine message</comment>
+        <translation>它应列出 {count} 个类别，每行一个，实际列出 {lines}</translation>
+    </message>
+    <message>
+        <source>it takes numbers for each sample, and the data has some for each {per}</source>
+        <comment>engine message</comment>
+        <translation>它为每个样本接收数值，而数据的响应按每个 {per} 给出</translation>
+    </message>
+    <message>
+        <source>it takes one target, and the data has {targets}</source>
+        <comment>engine message</comment>
+        <translation>它接收一个目标，而数据有 {targets} 个</translation>
+    </message>
+    <message>
+        <source>it takes {inputs} inputs, received {sources}</source>
+        <comment>engine message</comment>
+        <translation>它接收 {inputs} 个输入，收到 {sources} 个</translation>
+    </message>
+    <message>
+        <source>it waits for a disk or a device that does not answer</source>
+        <comment>engine message</comment>
+        <translation>它在等待没有响应的磁盘或设备</translation>
+    </message>
+    <message>
+        <source>it was killed</source>
+        <comment>engine message</comment>
+        <translation>它被终止</translation>
+    </message>
+    <message>
+        <source>it was not {action} within {patience_s}, the limit for a file of its size</source>
+        <comment>engine message</comment>
+        <translation>“{action}”没有在 {patience_s} 内完成，这是此大小的文件的时限</translation>
+    </message>
+    <message>
+        <source>it was written by a newer version of Netwright</source>
+        <comment>engine message</comment>
+        <translation>它由更新版本的 Netwright 写入</translation>
+    </message>
+    <message>
+        <source>it works along another axis than the channels</source>
+        <comment>engine message</comment>
+        <translation>它沿通道以外的轴作用</translation>
+    </message>
+    <message>
+        <source>it works along axis {number}, which is not one of {order} beside the batch</source>
+        <comment>engine message</comment>
+        <translation>它沿轴 {number} 作用，而该轴不是除批量外的 {order} 之一</translation>
+    </message>
+    <message>
+        <source>its activation &apos;{setting}&apos; has no counterpart</source>
+        <comment>engine message</comment>
+        <translation>其激活“{setting}”没有对应项</translation>
+    </message>
+    <message>
+        <source>its activation &apos;{setting}&apos; works along another axis than the channels</source>
+        <comment>engine message</comment>
+        <translation>其激活“{setting}”沿通道以外的轴作用</translation>
+    </message>
+    <message>
+        <source>its activation &apos;{state}&apos; has no counterpart in a recurrent layer</source>
+        <comment>engine message</comment>
+        <translation>其激活“{state}”在循环层中没有对应项</translation>
+    </message>
+    <message>
+        <source>its array has the shape {shape}: an axis of size 0</source>
+        <comment>engine message</comment>
+        <translation>其数组的形状为 {shape}：某个轴的大小为 0</translation>
+    </message>
+    <message>
+        <source>its arrays lie too deep in each other</source>
+        <comment>engine message</comment>
+        <translation>其数组嵌套过深</translation>
+    </message>
+    <message>
+        <source>its axes are {data_format}, those of the model channels_first</source>
+        <comment>engine message</comment>
+        <translation>其轴为 {data_format}，模型的轴为 channels_first</translation>
+    </message>
+    <message>
+        <source>its axes are {data_format}, those of the model channels_last</source>
+        <comment>engine message</comment>
+        <translation>其轴为 {data_format}，模型的轴为 channels_last</translation>
+    </message>
+    <message>
+        <source>target reached: validation {name} {value}, at least {value_2} was asked for</source>
+        <comment>engine message</comment>
+        <translation>达到目标：验证 {name} 为 {value}，要求不低于 {value_2}</translation>
+    </message>
+    <message>
+        <source>target reached: validation {name} {value}, at most {value_2} was asked for</source>
+        <comment>engine message</comment>
+        <translation>达到目标：验证 {name} 为 {value}，要求不高于 {value_2}</translation>
+    </message>
+    <message>
+        <source>two numbers from {low} to {high}, the lower one first</source>
+        <comment>engine message</comment>
+        <translation>从 {low} 到 {high} 的两个数，较小的在前</translation>
+    </message>
+    <message>
+        <source>two numbers from {low} to {high}, the lower one first, or one number for both sides</source>
+        <comment>engine message</comment>
+        <translation>从 {low} 到 {high} 的两个数，较小的在前，或两侧共用一个数</translation>
+    </message>
+    <message>
+        <source>{alone} class has one sample, which is in training since it cannot be divided: {alone_2}.</source>
+        <comment>engine message</comment>
+        <translation>有 {alone} 个类别只有一个样本，因无法再分而留在训练部分：{alone_2}。</translation>
+    </message>
+    <message>
+        <source>{alone} classes have one sample each, which is in training since it cannot be divided: {alone_2}.</source>
+        <comment>engine message</comment>
+        <translation>有 {alone} 个类别各只有一个样本，因无法再分而留在训练部分：{alone_2}。</translation>
+    </message>
+    <message>
+        <source>{bad} of {total} image file in {folder} cannot be used{sample}:{lines}{more}</source>
+        <comment>engine message</comment>
+        <translation>{folder} 中 {total} 个图像文件有 {bad} 个无法使用{sample}：{lines}{more}</translation>
+    </message>
+    <message>
+        <source>{bad} of {total} image files in {folder} cannot be used{sample}:{lines}{more}</source>
+        <comment>engine message</comment>
+        <translation>{folder} 中 {total} 个图像文件有 {bad} 个无法使用{sample}：{lines}{more}</translation>
+    </message>
+    <message>
+        <source>{few} class with fewer than {few_2} training samples</source>
+        <comment>engine message</comment>
+        <translation>{few} 个类别的训练样本少于 {few_2} 个</translation>
+    </message>
+    <message>
+        <source>{few} classes with fewer than {few_2} training samples</source>
+        <comment>engine message</comment>
+        <translation>{few} 个类别的训练样本少于 {few_2} 个</translation>
+    </message>
+    <message>
+        <source>{items} sample(s) that equal another one to 4 digits</source>
+        <comment>engine message</comment>
+        <translation>{items} 个样本与另一个在 4 位数字内相等</translation>
+    </message>
+    <message>
+        <source>{items} sample(s) that look the same as another one</source>
+        <comment>engine message</comment>
+        <translation>{items} 个样本看起来与另一个相同</translation>
+    </message>
+    <message>
+        <source>{method} is for networks that take images; this one takes sequences.</source>
+        <comment>engine message</comment>
+        <translation>{method} 用于接收图像的网络；此网络接收序列。</translation>
+    </message>
+    <message>
+        <source>{method} is for networks that take images; this one takes tables.</source>
+        <comment>engine message</comment>
+        <translation>{method} 用于接收图像的网络；此网络接收表。</translation>
+    </message>
+    <message>
+        <source>{names}, and more than {total} images: one class per subfolder</source>
+        <comment>engine message</comment>
+        <translation>{names}，以及超过 {total} 个图像：每个子文件夹一个类别</translation>
+    </message>
+    <message>
+        <source>{names}, and {total} images: one class per subfolder</source>
+        <comment>engine message</comment>
+        <translation>{names}，以及 {total} 个图像：每个子文件夹一个类别</translation>
+    </message>
+    <message>
+        <source>{name} in the folder of the run {path} is a device or a pipe.</source>
+        <comment>engine message</comment>
+        <translation>运行 {path} 的文件夹中的 {name} 是设备或管道。</translation>
+    </message>
+    <message>
+        <source>{name} in the folder of the run {path} is a link.</source>
+        <comment>engine message</comment>
+        <translation>运行 {path} 的文件夹中的 {name} 是链接。</translation>
+    </message>
+    <message>
+        <source>{name} is not contacted: it is {words}, and a server elsewhere has that address.</source>
+        <comment>engine message</comment>
+        <translation>不会联系 {name}：它是{words}，而别处的服务器具有该地址。</translation>
+    </message>
+    <message>
+        <source>{name} is not contacted: it is {words}, and a server elsewhere redirects there.</source>
+        <comment>engine message</comment>
+        <translation>不会联系 {name}：它是{words}，而别处的服务器重定向到那里。</translation>
+    </message>
+    <message>
+        <source>{path} lies there without its images.</source>
+        <comment>engine message</comment>
+        <translation>{path} 处没有与之配套的图像。</translation>
+    </message>
+    <message>
+        <source>{path} lies there without its labels.</source>
+        <comment>engine message</comment>
+        <translation>{path} 处没有与之配套的标签。</translation>
+    </message>
+    <message>
+        <source>{path}: the column {name} {role} is no column of numbers.</source>
+        <comment>engine message</comment>
+        <translation>{path}：{role}列 {name} 不是数值列。</translation>
+    </message>
+    <message>
+        <source>{path}: the column {name} {role} is not there.</source>
+        <comment>engine message</comment>
+        <translation>{path}：{role}列 {name} 不存在。</translation>
+    </message>
+    <message>
+        <source>{subject}: {count} number is not finite in single precision, the first at [{where}]: {array}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}：{count} 个数在单精度下非有限，第一个在 [{where}]：{array}。</translation>
+    </message>
+    <message>
+        <source>{subject}: {count} numbers are not finite in single precision, the first at [{where}]: {array}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}：{count} 个数在单精度下非有限，第一个在 [{where}]：{array}。</translation>
+    </message>
+    <message>
+        <source>{where} has no class that is an nn.Module named {name}.</source>
+        <comment>engine message</comment>
+        <translation>{where} 没有名为 {name} 的 nn.Module 类。</translation>
+    </message>
+    <message>
+        <source>{where} has no class that is an nn.Module.</source>
+        <comment>engine message</comment>
+        <translation>{where} 没有 nn.Module 类。</translation>
+    </message>
+    <message>
+        <source>{where} has no function named {name}.</source>
+        <comment>engine message</comment>
+        <translation>{where} 没有名为 {name} 的函数。</translation>
+    </message>
+    <message>
+        <source>{where} has no function.</source>
+        <comment>engine message</comment>
+        <translation>{where} 没有函数。</translation>
+    </message>
+    <message>
+        <source>its axes cannot be read</source>
+        <comment>engine message</comment>
+        <translation>无法读取其轴</translation>
+    </message>
+    <message>
+        <source>Expected one, as {{group}}_*.</source>
+        <comment>engine message</comment>
+        <translation>应为一个，例如 {{group}}_*。</translation>
+    </message>
+    <message>
+        <source>its axis cannot be read</source>
+        <comment>engine message</comment>
+        <translation>无法读取其轴</translation>
+    </message>
+    <message>
+        <source>its checksum does not fit its content</source>
+        <comment>engine message</comment>
+        <translation>其校验和与内容不符</translation>
+    </message>
+    <message>
+        <source>its coordinator (process {coordinator})</source>
+        <comment>engine message</comment>
+        <translation>其协调进程（进程 {coordinator}）</translation>
+    </message>
+    <message>
+        <source>its coordinator on {host} has given no sign of life for {silent_s} s</source>
+        <comment>engine message</comment>
+        <translation>其位于 {host} 的协调进程已有 {silent_s} 秒没有动静</translation>
+    </message>
+    <message>
+        <source>its description is damaged</source>
+        <comment>engine message</comment>
+        <translation>其描述已损坏</translation>
+    </message>
+    <message>
+        <source>its directory has more than {directory_bytes} bytes</source>
+        <comment>engine message</comment>
+        <translation>其目录超过 {directory_bytes} 字节</translation>
+    </message>
+    <message>
+        <source>its driver is too old for this torch</source>
+        <comment>engine message</comment>
+        <translation>其驱动程序对此 torch 而言过旧</translation>
+    </message>
+    <message>
+        <source>its equation {equation} has no counterpart</source>
+        <comment>engine message</comment>
+        <translation>其等式 {equation} 没有对应项</translation>
+    </message>
+    <message>
+        <source>its files are here already, nothing is to be fetched</source>
+        <comment>engine message</comment>
+        <translation>其文件已在此处，没有要取回的内容</translation>
+    </message>
+    <message>
+        <source>its interpolation &apos;{method}&apos; has no counterpart</source>
+        <comment>engine message</comment>
+        <translation>其插值“{method}”没有对应项</translation>
+    </message>
+    <message>
+        <source>its job has ended before the run has; `resume` goes on with it</source>
+        <comment>engine message</comment>
+        <translation>其作业在运行之前结束；用 `resume` 可继续</translation>
+    </message>
+    <message>
+        <source>its kernel has other axes than expected</source>
+        <comment>engine message</comment>
+        <translation>其卷积核的轴与预期不同</translation>
+    </message>
+    <message>
+        <source>its links lead nowhere</source>
+        <comment>engine message</comment>
+        <translation>其链接指向不存在的位置</translation>
+    </message>
+    <message>
+        <source>its mask is computed by the network; only the causal mask has a counterpart</source>
+        <comment>engine message</comment>
+        <translation>其掩码由网络计算；只有因果掩码有对应项</translation>
+    </message>
+    <message>
+        <source>its mean and variance are not in the file</source>
+        <comment>engine message</comment>
+        <translation>其均值和方差不在文件中</translation>
+    </message>
+    <message>
+        <source>its memory is full; another program uses it</source>
+        <comment>engine message</comment>
+        <translation>其内存已满；另一个程序正在使用它</translation>
+    </message>
+    <message>
+        <source>its memory is released; the checkpoint of iteration {iteration} has all of it</source>
+        <comment>engine message</comment>
+        <translation>其内存已释放；第 {iteration} 次迭代的检查点含有全部内容</translation>
+    </message>
+    <message>
+        <source>its merge mode &apos;{merge}&apos; has no counterpart</source>
+        <comment>engine message</comment>
+        <translation>其合并方式“{merge}”没有对应项</translation>
+    </message>
+    <message>
+        <source>its noise shape is not taken over; each number is dropped by itself.</source>
+        <comment>engine message</comment>
+        <translation>未采用其噪声形状；每个数单独丢弃。</translation>
+    </message>
+    <message>
+        <source>its operator {operator} came from a file for one sample, and would not take more.</source>
+        <comment>engine message</comment>
+        <translation>其算子 {operator} 来自只用于一个样本的文件，不能接收更多。</translation>
+    </message>
+    <message>
+        <source>its padding &apos;{padding}&apos; has no counterpart</source>
+        <comment>engine message</comment>
+        <translation>其填充“{padding}”没有对应项</translation>
+    </message>
+    <message>
+        <source>its process ended before the run began</source>
+        <comment>engine message</comment>
+        <translation>其进程在运行开始之前就结束了</translation>
+    </message>
+    <message>
+        <source>its recurrent activation &apos;{gate}&apos; has no counterpart</source>
+        <comment>engine message</comment>
+        <translation>其循环激活“{gate}”没有对应项</translation>
+    </message>
+    <message>
+        <source>its result has {sizes} axes beside the batch; at most 4 have a counterpart</source>
+        <comment>engine message</comment>
+        <translation>其结果除批量外有 {sizes} 个轴；最多 4 个轴有对应项</translation>
+    </message>
+    <message>
+        <source>its setting {name} cannot be read</source>
+        <comment>engine message</comment>
+        <translation>无法读取其设置 {name}</translation>
+    </message>
+    <message>
+        <source>its setting {name} cannot be read: {value}</source>
+        <comment>engine message</comment>
+        <translation>无法读取其设置 {name}：{value}</translation>
+    </message>
+    <message>
+        <source>its setting {name} has no counterpart</source>
+        <comment>engine message</comment>
+        <translation>其设置 {name} 没有对应项</translation>
+    </message>
+    <message>
+        <source>its setting {name} has sizes below 0 or above 100,000</source>
+        <comment>engine message</comment>
+        <translation>其设置 {name} 的大小小于 0 或大于 100,000</translation>
+    </message>
+    <message>
+        <source>its sizes must be known to reshape</source>
+        <comment>engine message</comment>
+        <translation>重塑须知道其大小</translation>
+    </message>
+    <message>
+        <source>its softmax works along another axis than the channels</source>
+        <comment>engine message</comment>
+        <translation>其 softmax 沿通道以外的轴作用</translation>
+    </message>
+    <message>
+        <source>its table of vectors is damaged</source>
+        <comment>engine message</comment>
+        <translation>其向量表已损坏</translation>
+    </message>
+    <message>
+        <source>its target shape has unknown sizes</source>
+        <comment>engine message</comment>
+        <translation>其目标形状的大小未知</translation>
+    </message>
+    <message>
+        <source>its two directions differ in {name}</source>
+        <comment>engine message</comment>
+        <translation>其两个方向在 {name} 上不同</translation>
+    </message>
+    <message>
+        <source>its way of resizing has no counterpart</source>
+        <comment>engine message</comment>
+        <translation>其调整大小的方式没有对应项</translation>
+    </message>
+    <message>
+        <source>its weights &apos;{name}&apos; are missing in the file</source>
+        <comment>engine message</comment>
+        <translation>文件中缺少其权重“{name}”</translation>
+    </message>
+    <message>
+        <source>its weights &apos;{name}&apos; are {sizes_text}; expected {str}</source>
+        <comment>engine message</comment>
+        <translation>其权重“{name}”为 {sizes_text}；应为 {str}</translation>
+    </message>
+    <message>
+        <source>its weights do not go with its number of units</source>
+        <comment>engine message</comment>
+        <translation>其权重与单元数不符</translation>
+    </message>
+    <message>
+        <source>its {part} weights are not one matrix per head</source>
+        <comment>engine message</comment>
+        <translation>其 {part} 权重不是每个头一个矩阵</translation>
+    </message>
+    <message>
+        <source>its {value} of {config} is not taken over.</source>
+        <comment>engine message</comment>
+        <translation>未采用其值为 {config} 的{value}。</translation>
+    </message>
+    <message>
+        <source>joins along the batch</source>
+        <comment>engine message</comment>
+        <translation>沿批量连接</translation>
+    </message>
+    <message>
+        <source>joins parts of dimensions</source>
+        <comment>engine message</comment>
+        <translation>连接维度的部分</translation>
+    </message>
+    <message>
+        <source>joins sizes that are known only when the network runs</source>
+        <comment>engine message</comment>
+        <translation>连接网络运行时才知道的大小</translation>
+    </message>
+    <message>
+        <source>joins {count} dimensions</source>
+        <comment>engine message</comment>
+        <translation>连接 {count} 个维度</translation>
+    </message>
+    <message>
+        <source>keeps the aspect ratio</source>
+        <comment>engine message</comment>
+        <translation>保持纵横比</translation>
+    </message>
+    <message>
+        <source>key channels</source>
+        <comment>engine message</comment>
+        <translation>键通道</translation>
+    </message>
+    <message>
+        <source>labelled {classes}; {agreeing} of {asked} similar samples are {classes_2}</source>
+        <comment>engine message</comment>
+        <translation>标注为 {classes}；{asked} 个相似样本中有 {agreeing} 个为 {classes_2}</translation>
+    </message>
+    <message>
+        <source>lags + horizon = {lags} + {horizon} = {span} steps</source>
+        <comment>engine message</comment>
+        <translation>滞后 + 预测范围 = {lags} + {horizon} = {span} 步</translation>
+    </message>
+    <message>
+        <source>layer &apos;{name}&apos; has no {side} {port}; it has {ports}.</source>
+        <comment>engine message</comment>
+        <translation>层“{name}”没有{side} {port}；它有 {ports}。</translation>
+    </message>
+    <message>
+        <source>layer &apos;{name}&apos; has no {side}.</source>
+        <comment>engine message</comment>
+        <translation>层“{name}”没有{side}。</translation>
+    </message>
+    <message>
+        <source>leave out the files that were added last, or choose other data</source>
+        <comment>engine message</comment>
+        <translation>请排除最近添加的文件，或选择其他数据</translation>
+    </message>
+    <message>
+        <source>leaves nothing</source>
+        <comment>engine message</comment>
+        <translation>没有剩余</translation>
+    </message>
+    <message>
+        <source>leaves out a dimension that is not 1</source>
+        <comment>engine message</comment>
+        <translation>略去不为 1 的维度</translation>
+    </message>
+    <message>
+        <source>leaves out the batch</source>
+        <comment>engine message</comment>
+        <translation>略去批量</translation>
+    </message>
+    <message>
+        <source>leaves uneven padding out of the mean</source>
+        <comment>engine message</comment>
+        <translation>求均值时不计不均匀的填充</translation>
+    </message>
+    <message>
+        <source>left out: it changes images in training only.</source>
+        <comment>engine message</comment>
+        <translation>已略去：它只在训练中改变图像。</translation>
+    </message>
+    <message>
+        <source>left out: {class_name} works in training only, and has no counterpart.</source>
+        <comment>engine message</comment>
+        <translation>已略去：{class_name} 只在训练中起作用，没有对应项。</translation>
+    </message>
+    <message>
+        <source>length of a phase: {message}</source>
+        <comment>engine message</comment>
+        <translation>阶段的长度：{message}</translation>
+    </message>
+    <message>
+        <source>less memory for weights, more communication</source>
+        <comment>engine message</comment>
+        <translation>权重占用的内存更少，通信更多</translation>
+    </message>
+    <message>
+        <source>lm minimises the errors of the responses as they are.</source>
+        <comment>engine message</comment>
+        <translation>lm 按原样最小化响应的误差。</translation>
+    </message>
+    <message>
+        <source>lm takes the error of each sample apart, and no training step.</source>
+        <comment>engine message</comment>
+        <translation>lm 分别取每个样本的误差，不使用训练步骤。</translation>
+    </message>
+    <message>
+        <source>longer sequence</source>
+        <comment>engine message</comment>
+        <translation>较长的序列</translation>
+    </message>
+    <message>
+        <source>look the same as another one</source>
+        <comment>engine message</comment>
+        <translation>与另一个看起来相同</translation>
+    </message>
+    <message>
+        <source>looks at all of them from one worker</source>
+        <comment>engine message</comment>
+        <translation>在一个工作单元上查看所有层</translation>
+    </message>
+    <message>
+        <source>looks at all samples with the same weights</source>
+        <comment>engine message</comment>
+        <translation>以相同权重查看所有样本</translation>
+    </message>
+    <message>
+        <source>looks up indices that are no sequence</source>
+        <comment>engine message</comment>
+        <translation>查找的索引不是序列</translation>
+    </message>
+    <message>
+        <source>looks up other things than rows of a table</source>
+        <comment>engine message</comment>
+        <translation>查找的不是表的行</translation>
+    </message>
+    <message>
+        <source>loses a dimension</source>
+        <comment>engine message</comment>
+        <translation>丢失一个维度</translation>
+    </message>
+    <message>
+        <source>makes a larger output than its window does</source>
+        <comment>engine message</comment>
+        <translation>输出大于其窗所产生的大小</translation>
+    </message>
+    <message>
+        <source>makes a single place of several</source>
+        <comment>engine message</comment>
+        <translation>将多个位置变为一个</translation>
+    </message>
+    <message>
+        <source>makes images of {size} dimensions</source>
+        <comment>engine message</comment>
+        <translation>产生 {size} 维的图像</translation>
+    </message>
+    <message>
+        <source>makes numbers of the format {dtype}</source>
+        <comment>engine message</comment>
+        <translation>产生格式为 {dtype} 的数</translation>
+    </message>
+    <message>
+        <source>makes other sizes</source>
+        <comment>engine message</comment>
+        <translation>得到其他大小</translation>
+    </message>
+    <message>
+        <source>makes {bool} dimensions beside the batch</source>
+        <comment>engine message</comment>
+        <translation>除批量外还产生 {bool} 个维度</translation>
+    </message>
+    <message>
+        <source>makes {items} dimensions</source>
+        <comment>engine message</comment>
+        <translation>产生 {items} 个维度</translation>
+    </message>
+    <message>
+        <source>makes {items} numbers of {total}</source>
+        <comment>engine message</comment>
+        <translation>由 {total} 个数产生 {items} 个数</translation>
+    </message>
+    <message>
+        <source>makes {right} dimensions</source>
+        <comment>engine message</comment>
+        <translation>产生 {right} 个维度</translation>
+    </message>
+    <message>
+        <source>masks steps in Keras; here sequences are padded by their lengths</source>
+        <comment>engine message</comment>
+        <translation>在 Keras 中屏蔽时间步；此处序列按其长度填充</translation>
+    </message>
+    <message>
+        <source>may use weights while they are elsewhere</source>
+        <comment>engine message</comment>
+        <translation>可能在权重位于别处时使用它们</translation>
+    </message>
+    <message>
+        <source>member {key}.</source>
+        <comment>engine message</comment>
+        <translation>成员 {key}.</translation>
+    </message>
+    <message>
+        <source>members {default_targets}</source>
+        <comment>engine message</comment>
+        <translation>成员 {default_targets}</translation>
+    </message>
+    <message>
+        <source>members {target}</source>
+        <comment>engine message</comment>
+        <translation>成员 {target}</translation>
+    </message>
+    <message>
+        <source>missing value</source>
+        <comment>engine message</comment>
+        <translation>缺失值</translation>
+    </message>
+    <message>
+        <source>mixed images have mixed classes, which {loss} does not support.</source>
+        <comment>engine message</comment>
+        <translation>混合图像的类别也是混合的，而 {loss} 不支持。</translation>
+    </message>
+    <message>
+        <source>more than</source>
+        <comment>engine message</comment>
+        <translation>多于</translation>
+    </message>
+    <message>
+        <source>mostly vanishes</source>
+        <comment>engine message</comment>
+        <translation>大多可略去</translation>
+    </message>
+    <message>
+        <source>mostly vanishes: layers know their axes by name</source>
+        <comment>engine message</comment>
+        <translation>大多可略去：层按名称识别轴</translation>
+    </message>
+    <message>
+        <source>moves dimensions in a product with known numbers</source>
+        <comment>engine message</comment>
+        <translation>在与已知数的乘积中移动维度</translation>
+    </message>
+    <message>
+        <source>multi-cpu needs at least 2 workers (auto: one per core).</source>
+        <comment>engine message</comment>
+        <translation>multi-cpu 至少需要 2 个工作单元（auto：每核一个）。</translation>
+    </message>
+    <message>
+        <source>multiplies tensors with {rank} and {rank_2} dimensions</source>
+        <comment>engine message</comment>
+        <translation>将 {rank} 维和 {rank_2} 维张量相乘</translation>
+    </message>
+    <message>
+        <source>multiplies {terms} tensors</source>
+        <comment>engine message</comment>
+        <translation>将 {terms} 个张量相乘</translation>
+    </message>
+    <message>
+        <source>must be at least the window of {window_length} steps, received {fft_length}.</source>
+        <comment>engine message</comment>
+        <translation>至少须为 {window_length} 步的窗，收到 {fft_length}。</translation>
+    </message>
+    <message>
+        <source>must be from the symmetry, {low}, to 40 times it, {high}; received {time_bandwidth}.</source>
+        <comment>engine message</comment>
+        <translation>必须在对称性 {low} 与其 40 倍 {high} 之间；收到 {time_bandwidth}。</translation>
+    </message>
+    <message>
+        <source>must be smaller than the window of {window_length} steps, received {overlap}.</source>
+        <comment>engine message</comment>
+        <translation>必须小于 {window_length} 步的窗，收到 {overlap}。</translation>
+    </message>
+    <message>
+        <source>name the column or array that divides the samples.</source>
+        <comment>engine message</comment>
+        <translation>请指定划分样本的列或数组。</translation>
+    </message>
+    <message>
+        <source>names dimension {dim} of a tensor with {rank}</source>
+        <comment>engine message</comment>
+        <translation>指定了 {rank} 维张量的第 {dim} 维</translation>
+    </message>
+    <message>
+        <source>names its number format</source>
+        <comment>engine message</comment>
+        <translation>指定其数字格式</translation>
+    </message>
+    <message>
+        <source>names keys of a file, and no file is chosen.</source>
+        <comment>engine message</comment>
+        <translation>指定了文件的键，但没有选择文件。</translation>
+    </message>
+    <message>
+        <source>names that no preset has</source>
+        <comment>engine message</comment>
+        <translation>没有任何预设使用的名称</translation>
+    </message>
+    <message>
+        <source>needs a cluster profile, and there is none yet</source>
+        <comment>engine message</comment>
+        <translation>需要集群配置文件，而目前还没有</translation>
+    </message>
+    <message>
+        <source>needs all gradients to choose its scale; bf16 needs none</source>
+        <comment>engine message</comment>
+        <translation>需要所有梯度来选择缩放；bf16 不需要</translation>
+    </message>
+    <message>
+        <source>needs all weights in one place</source>
+        <comment>engine message</comment>
+        <translation>需要把所有权重集中在一处</translation>
+    </message>
+    <message>
+        <source>needs the gradients of all samples and weights in one place</source>
+        <comment>engine message</comment>
+        <translation>需要把所有样本和权重的梯度集中在一处</translation>
+    </message>
+    <message>
+        <source>needs the size {size}, which is known only when the network runs</source>
+        <comment>engine message</comment>
+        <translation>需要大小 {size}，而它要到网络运行时才知道</translation>
+    </message>
+    <message>
+        <source>needs two GPUs; {has} ({value})</source>
+        <comment>engine message</comment>
+        <translation>需要两个 GPU；{has} ({value})</translation>
+    </message>
+    <message>
+        <source>needs {want} dimensions, of which the first is the batch, and has {rank}</source>
+        <comment>engine message</comment>
+        <translation>需要 {want} 个维度，其中第一个为批量，而实际有 {rank} 个</translation>
+    </message>
+    <message>
+        <source>netwright-engine doctor PROJECT</source>
+        <comment>engine message</comment>
+        <translation>netwright-engine doctor PROJECT</translation>
+    </message>
+    <message>
+        <source>new workers, to end as asked for</source>
+        <comment>engine message</comment>
+        <translation>新的工作单元，以便按请求结束</translation>
+    </message>
+    <message>
+        <source>no GPU was found, or its driver is missing</source>
+        <comment>engine message</comment>
+        <translation>未找到 GPU，或缺少其驱动程序</translation>
+    </message>
+    <message>
+        <source>no GPU was found; {hiding}, and hides what it does not name</source>
+        <comment>engine message</comment>
+        <translation>未找到 GPU；{hiding}，会隐藏未列出的设备</translation>
+    </message>
+    <message>
+        <source>no arithmetic of sizes</source>
+        <comment>engine message</comment>
+        <translation>不是大小的算术</translation>
+    </message>
+    <message>
+        <source>no better than</source>
+        <comment>engine message</comment>
+        <translation>不优于</translation>
+    </message>
+    <message>
+        <source>no checkpoint could be made, so the run waits with its memory</source>
+        <comment>engine message</comment>
+        <translation>无法生成检查点，因此运行在占用内存的情况下等待</translation>
+    </message>
+    <message>
+        <source>no counterpart here</source>
+        <comment>engine message</comment>
+        <translation>此处没有对应的层</translation>
+    </message>
+    <message>
+        <source>no ending</source>
+        <comment>engine message</comment>
+        <translation>没有结尾</translation>
+    </message>
+    <message>
+        <source>no network can be better</source>
+        <comment>engine message</comment>
+        <translation>没有网络能更好</translation>
+    </message>
+    <message>
+        <source>no number of protobuf</source>
+        <comment>engine message</comment>
+        <translation>不是 protobuf 的数</translation>
+    </message>
+    <message>
+        <source>no schedule has an option {name}.</source>
+        <comment>engine message</comment>
+        <translation>没有任何调度具有选项 {name}。</translation>
+    </message>
+    <message>
+        <source>no subfolder has images, such as {empty}{there}</source>
+        <comment>engine message</comment>
+        <translation>没有子文件夹含有图像，例如 {empty}{there}</translation>
+    </message>
+    <message>
+        <source>no suffix</source>
+        <comment>engine message</comment>
+        <translation>没有后缀</translation>
+    </message>
+    <message>
+        <source>no trial was better</source>
+        <comment>engine message</comment>
+        <translation>没有更好的试验</translation>
+    </message>
+    <message>
+        <source>no {noun} has &apos;{name}&apos;</source>
+        <comment>engine message</comment>
+        <translation>没有 {noun} 具有“{name}”</translation>
+    </message>
+    <message>
+        <source>none has ended in time</source>
+        <comment>engine message</comment>
+        <translation>没有试验及时结束</translation>
+    </message>
+    <message>
+        <source>nor {other}</source>
+        <comment>engine message</comment>
+        <translation>也不能沿用 {other}</translation>
+    </message>
+    <message>
+        <source>normalises each place by itself</source>
+        <comment>engine message</comment>
+        <translation>单独归一化每个位置</translation>
+    </message>
+    <message>
+        <source>normalises over other dimensions than the places of each sample</source>
+        <comment>engine message</comment>
+        <translation>在每个样本的位置以外的维度上归一化</translation>
+    </message>
+    <message>
+        <source>normalises over several dimensions</source>
+        <comment>engine message</comment>
+        <translation>在多个维度上归一化</translation>
+    </message>
+    <message>
+        <source>normalises over the samples of a batch</source>
+        <comment>engine message</comment>
+        <translation>在批量的样本上归一化</translation>
+    </message>
+    <message>
+        <source>not a project file: a text in it has half of a pair of characters (\ud800 to \udfff).</source>
+        <comment>engine message</comment>
+        <translation>不是工程文件：其中的文本含有半个代理对字符（\ud800 到 \udfff）。</translation>
+    </message>
+    <message>
+        <source>not a project file: it is cut off, or was changed by hand, at line {lineno}, column {colno} ({msg}).</source>
+        <comment>engine message</comment>
+        <translation>不是工程文件：在第 {lineno} 行第 {colno} 列被截断，或被手工改动 ({msg})。</translation>
+    </message>
+    <message>
+        <source>not a project file: the key &quot;netwright&quot; with the format version is missing.</source>
+        <comment>engine message</comment>
+        <translation>不是工程文件：缺少带格式版本的键 &quot;netwright&quot;。</translation>
+    </message>
+    <message>
+        <source>not a project file: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>不是工程文件：{reason}。</translation>
+    </message>
+    <message>
+        <source>not a project file: {too_deep}.</source>
+        <comment>engine message</comment>
+        <translation>不是工程文件：{too_deep}。</translation>
+    </message>
+    <message>
+        <source>note and tags</source>
+        <comment>engine message</comment>
+        <translation>备注和标记</translation>
+    </message>
+    <message>
+        <source>note: {note}</source>
+        <comment>engine message</comment>
+        <translation>提示：{note}</translation>
+    </message>
+    <message>
+        <source>nothing joins {kind} devices</source>
+        <comment>engine message</comment>
+        <translation>没有方法能连接 {kind} 设备</translation>
+    </message>
+    <message>
+        <source>nothing that counts</source>
+        <comment>engine message</comment>
+        <translation>没有计入的内容</translation>
+    </message>
+    <message>
+        <source>nothing varies.</source>
+        <comment>engine message</comment>
+        <translation>没有变化的项。</translation>
+    </message>
+    <message>
+        <source>nothing would be averaged: the run has {epochs} epoch(s).</source>
+        <comment>engine message</comment>
+        <translation>没有可平均的内容：运行只有 {epochs} 轮。</translation>
+    </message>
+    <message>
+        <source>number is</source>
+        <comment>engine message</comment>
+        <translation>数</translation>
+    </message>
+    <message>
+        <source>numbers are</source>
+        <comment>engine message</comment>
+        <translation>数</translation>
+    </message>
+    <message>
+        <source>numbers separated by commas</source>
+        <comment>engine message</comment>
+        <translation>用逗号分隔的数</translation>
+    </message>
+    <message>
+        <source>numbers separated by commas, each at least {low}</source>
+        <comment>engine message</comment>
+        <translation>用逗号分隔的数，每个不小于 {low}</translation>
+    </message>
+    <message>
+        <source>numbers, or dates such as 2024-03-31 13:00</source>
+        <comment>engine message</comment>
+        <translation>数值，或 2024-03-31 13:00 这样的日期</translation>
+    </message>
+    <message>
+        <source>object references</source>
+        <comment>engine message</comment>
+        <translation>对象引用</translation>
+    </message>
+    <message>
+        <source>of a sequence of indices, along the last or the second dimension</source>
+        <comment>engine message</comment>
+        <translation>对索引序列，沿最后一维或第二维</translation>
+    </message>
+    <message>
+        <source>of finite numbers</source>
+        <comment>engine message</comment>
+        <translation>对有限的数</translation>
+    </message>
+    <message>
+        <source>of known sizes</source>
+        <comment>engine message</comment>
+        <translation>大小已知</translation>
+    </message>
+    <message>
+        <source>of one or two inputs, with the batch as one letter</source>
+        <comment>engine message</comment>
+        <translation>一个或两个输入，批量为一个字母</translation>
+    </message>
+    <message>
+        <source>of places, not of channels, by known numbers</source>
+        <comment>engine message</comment>
+        <translation>对位置而非通道，用已知的数</translation>
+    </message>
+    <message>
+        <source>of tensors with places; of equal numbers the first</source>
+        <comment>engine message</comment>
+        <translation>对带位置的张量；相等的数取第一个</translation>
+    </message>
+    <message>
+        <source>of two inputs</source>
+        <comment>engine message</comment>
+        <translation>两个输入</translation>
+    </message>
+    <message>
+        <source>of weights at the import, else with one known scale</source>
+        <comment>engine message</comment>
+        <translation>对权重在导入时进行，其余须缩放已知且只有一个</translation>
+    </message>
+    <message>
+        <source>of {groups}</source>
+        <comment>engine message</comment>
+        <translation>（属于 {groups}）</translation>
+    </message>
+    <message>
+        <source>on a cluster the workers of a trial are set by environment.num_workers={gpus_per_trial}.</source>
+        <comment>engine message</comment>
+        <translation>在集群上，一次试验的工作单元由 environment.num_workers={gpus_per_trial} 设置。</translation>
+    </message>
+    <message>
+        <source>one class only, &apos;{names}&apos;</source>
+        <comment>engine message</comment>
+        <translation>仅一个类别“{names}”</translation>
+    </message>
+    <message>
+        <source>one number</source>
+        <comment>engine message</comment>
+        <translation>一个数</translation>
+    </message>
+    <message>
+        <source>one of its outputs is no tensor</source>
+        <comment>engine message</comment>
+        <translation>其某个输出不是张量</translation>
+    </message>
+    <message>
+        <source>one of {options}</source>
+        <comment>engine message</comment>
+        <translation>{options} 之一</translation>
+    </message>
+    <message>
+        <source>one or more of {options}</source>
+        <comment>engine message</comment>
+        <translation>{options} 中的一个或多个</translation>
+    </message>
+    <message>
+        <source>one row per time step with the columns {column_names}</source>
+        <comment>engine message</comment>
+        <translation>每个时间步一行，列为 {column_names}</translation>
+    </message>
+    <message>
+        <source>one value of {dtype}</source>
+        <comment>engine message</comment>
+        <translation>一个 {dtype} 值</translation>
+    </message>
+    <message>
+        <source>only a dense layer at each step of a sequence has a counterpart, received &apos;{label}&apos;</source>
+        <comment>engine message</comment>
+        <translation>只有在序列的每个时间步上的全连接层才有对应项，收到“{label}”</translation>
+    </message>
+    <message>
+        <source>only {free} MiB of its {total} GiB are free; another program uses it</source>
+        <comment>engine message</comment>
+        <translation>其 {total} GiB 中只有 {free} MiB 空闲；另一个程序正在使用它</translation>
+    </message>
+    <message>
+        <source>only {name} can be used</source>
+        <comment>engine message</comment>
+        <translation>只能使用 {name}</translation>
+    </message>
+    <message>
+        <source>openssl could not make a certificate for the run: {words}.</source>
+        <comment>engine message</comment>
+        <translation>openssl 无法为运行生成证书：{words}。</translation>
+    </message>
+    <message>
+        <source>or export without the training script</source>
+        <comment>engine message</comment>
+        <translation>或不带训练脚本导出</translation>
+    </message>
+    <message>
+        <source>orders {rank} dimensions as {order}</source>
+        <comment>engine message</comment>
+        <translation>将 {rank} 个维度排序为 {order}</translation>
+    </message>
+    <message>
+        <source>other numbers than one worker gives</source>
+        <comment>engine message</comment>
+        <translation>结果与单个工作单元不同</translation>
+    </message>
+    <message>
+        <source>out of memory</source>
+        <comment>engine message</comment>
+        <translation>内存不足</translation>
+    </message>
+    <message>
+        <source>out of memory ({value})</source>
+        <comment>engine message</comment>
+        <translation>内存不足 ({value})</translation>
+    </message>
+    <message>
+        <source>output &apos;{name}&apos; is named twice.</source>
+        <comment>engine message</comment>
+        <translation>输出“{name}”被指定了两次。</translation>
+    </message>
+    <message>
+        <source>over all positions of each sample</source>
+        <comment>engine message</comment>
+        <translation>在每个样本的所有位置上</translation>
+    </message>
+    <message>
+        <source>over any dimensions but the batch</source>
+        <comment>engine message</comment>
+        <translation>在批量以外的任意维度上</translation>
+    </message>
+    <message>
+        <source>over places, by whole results of the scales</source>
+        <comment>engine message</comment>
+        <translation>在位置上，缩放结果为整数</translation>
+    </message>
+    <message>
+        <source>over the last dimension</source>
+        <comment>engine message</comment>
+        <translation>在最后一个维度上</translation>
+    </message>
+    <message>
+        <source>pads by a size that is known only when the network runs</source>
+        <comment>engine message</comment>
+        <translation>填充大小要到网络运行时才知道</translation>
+    </message>
+    <message>
+        <source>pads in the mode {node}</source>
+        <comment>engine message</comment>
+        <translation>以 {node} 模式填充</translation>
+    </message>
+    <message>
+        <source>pads its sides differently</source>
+        <comment>engine message</comment>
+        <translation>两侧填充不同</translation>
+    </message>
+    <message>
+        <source>pads the batch</source>
+        <comment>engine message</comment>
+        <translation>对批量填充</translation>
+    </message>
+    <message>
+        <source>pads the channels</source>
+        <comment>engine message</comment>
+        <translation>对通道填充</translation>
+    </message>
+    <message>
+        <source>pairs such as name=other, separated by semicolons</source>
+        <comment>engine message</comment>
+        <translation>用分号分隔的对应关系，例如 name=other</translation>
+    </message>
+    <message>
+        <source>parameters such as training.momentum=0.8,0.9 or training.initial_learn_rate=log 0.0001..0.1</source>
+        <comment>engine message</comment>
+        <translation>参数，例如 training.momentum=0.8,0.9 或 training.initial_learn_rate=log 0.0001..0.1</translation>
+    </message>
+    <message>
+        <source>pause was requested</source>
+        <comment>engine message</comment>
+        <translation>已请求暂停</translation>
+    </message>
+    <message>
+        <source>permutation or integrated_gradients</source>
+        <comment>engine message</comment>
+        <translation>permutation 或 integrated_gradients</translation>
+    </message>
+    <message>
+        <source>permutes indices</source>
+        <comment>engine message</comment>
+        <translation>对索引进行置换</translation>
+    </message>
+    <message>
+        <source>pictures, such as PNG or JPEG</source>
+        <comment>engine message</comment>
+        <translation>图片，例如 PNG 或 JPEG</translation>
+    </message>
+    <message>
+        <source>pieces of words</source>
+        <comment>engine message</comment>
+        <translation>子词</translation>
+    </message>
+    <message>
+        <source>plateau follows the validations until the run ends: put it last.</source>
+        <comment>engine message</comment>
+        <translation>plateau 依据验证直到运行结束：请将其放在最后。</translation>
+    </message>
+    <message>
+        <source>population statistics</source>
+        <comment>engine message</comment>
+        <translation>总体统计量</translation>
+    </message>
+    <message>
+        <source>process {pid}</source>
+        <comment>engine message</comment>
+        <translation>进程 {pid}</translation>
+    </message>
+    <message>
+        <source>process {pid} on {host}</source>
+        <comment>engine message</comment>
+        <translation>{host} 上的进程 {pid}</translation>
+    </message>
+    <message>
+        <source>puts the vectors along the batch</source>
+        <comment>engine message</comment>
+        <translation>将向量沿批量放置</translation>
+    </message>
+    <message>
+        <source>received {cell}</source>
+        <comment>engine message</comment>
+        <translation>收到 {cell}</translation>
+    </message>
+    <message>
+        <source>received {value}</source>
+        <comment>engine message</comment>
+        <translation>收到 {value}</translation>
+    </message>
+    <message>
+        <source>redirects there</source>
+        <comment>engine message</comment>
+        <translation>重定向到那里</translation>
+    </message>
+    <message>
+        <source>repeating the values of the last {name} steps</source>
+        <comment>engine message</comment>
+        <translation>重复最近 {name} 步的值</translation>
+    </message>
+    <message>
+        <source>repeats known numbers by a size that is known only when the network runs</source>
+        <comment>engine message</comment>
+        <translation>重复已知数的次数要到网络运行时才知道</translation>
+    </message>
+    <message>
+        <source>resizes batch or channels</source>
+        <comment>engine message</comment>
+        <translation>调整批量或通道的大小</translation>
+    </message>
+    <message>
+        <source>resizes the channels</source>
+        <comment>engine message</comment>
+        <translation>调整通道的大小</translation>
+    </message>
+    <message>
+        <source>resizes to a size that is known only when the network runs</source>
+        <comment>engine message</comment>
+        <translation>调整到网络运行时才知道的大小</translation>
+    </message>
+    <message>
+        <source>resizes {after} dimensions</source>
+        <comment>engine message</comment>
+        <translation>调整 {after} 个维度的大小</translation>
+    </message>
+    <message>
+        <source>response &apos;{field}&apos; of {key}</source>
+        <comment>engine message</comment>
+        <translation>{key} 的响应“{field}”</translation>
+    </message>
+    <message>
+        <source>responses are N, N R, N T R beside sequences of T steps, N R H W or N R D H W</source>
+        <comment>engine message</comment>
+        <translation>响应应为 N、N R、与 T 步序列并列的 N T R、N R H W 或 N R D H W</translation>
+    </message>
+    <message>
+        <source>rms_scaling of Keras subtracts the mean in the variance; it has no counterpart</source>
+        <comment>engine message</comment>
+        <translation>Keras 的 rms_scaling 在方差中减去均值；它没有对应项</translation>
+    </message>
+    <message>
+        <source>rounds by {rounding}</source>
+        <comment>engine message</comment>
+        <translation>以 {rounding} 方式舍入</translation>
+    </message>
+    <message>
+        <source>rounds numbers to whole ones</source>
+        <comment>engine message</comment>
+        <translation>将数舍入为整数</translation>
+    </message>
+    <message>
+        <source>rounds the number of its windows up</source>
+        <comment>engine message</comment>
+        <translation>将窗的个数向上舍入</translation>
+    </message>
+    <message>
+        <source>row {number}: {error}</source>
+        <comment>engine message</comment>
+        <translation>第 {number} 行：{error}</translation>
+    </message>
+    <message>
+        <source>rows of unequal length</source>
+        <comment>engine message</comment>
+        <translation>长度不等的行</translation>
+    </message>
+    <message>
+        <source>rows with the columns {record}</source>
+        <comment>engine message</comment>
+        <translation>含有列 {record} 的行</translation>
+    </message>
+    <message>
+        <source>run.lock was deleted or replaced while the run trained.</source>
+        <comment>engine message</comment>
+        <translation>运行训练期间 run.lock 被删除或替换。</translation>
+    </message>
+    <message>
+        <source>sample of the data is</source>
+        <comment>engine message</comment>
+        <translation>个数据样本</translation>
+    </message>
+    <message>
+        <source>samples of the data are</source>
+        <comment>engine message</comment>
+        <translation>个数据样本</translation>
+    </message>
+    <message>
+        <source>say how long &apos;{schedule}&apos; lasts, such as: {schedule_2} 5 epochs.</source>
+        <comment>engine message</comment>
+        <translation>请说明“{schedule}”持续多久，例如：{schedule_2} 5 epochs。</translation>
+    </message>
+    <message>
+        <source>say how long the warm-up lasts, such as: warmup 100 iterations.</source>
+        <comment>engine message</comment>
+        <translation>请说明预热持续多久，例如：warmup 100 iterations。</translation>
+    </message>
+    <message>
+        <source>say what in a file&apos;s name is its group, as in {{group}}_*.</source>
+        <comment>engine message</comment>
+        <translation>请说明文件名中哪一部分是其组，例如 {{group}}_*。</translation>
+    </message>
+    <message>
+        <source>sbatch: {strip}</source>
+        <comment>engine message</comment>
+        <translation>sbatch：{strip}</translation>
+    </message>
+    <message>
+        <source>scales its scores by several numbers</source>
+        <comment>engine message</comment>
+        <translation>用多个数缩放其分数</translation>
+    </message>
+    <message>
+        <source>scancel: {strip}</source>
+        <comment>engine message</comment>
+        <translation>scancel：{strip}</translation>
+    </message>
+    <message>
+        <source>schedule=plateau with warmup_iterations={warmup_iterations}</source>
+        <comment>engine message</comment>
+        <translation>schedule=plateau 与 warmup_iterations={warmup_iterations}</translation>
+    </message>
+    <message>
+        <source>schedules separated by commas, such as: warmup 100 iterations, none 5 epochs, cosine times 0.5</source>
+        <comment>engine message</comment>
+        <translation>用逗号分隔的调度，例如：warmup 100 iterations, none 5 epochs, cosine times 0.5</translation>
+    </message>
+    <message>
+        <source>seconds, {doing}: {trials}</source>
+        <comment>engine message</comment>
+        <translation>秒，{doing}：{trials}</translation>
+    </message>
+    <message>
+        <source>sees a window of the steps</source>
+        <comment>engine message</comment>
+        <translation>只看时间步的一个窗</translation>
+    </message>
+    <message>
+        <source>sequences are cut into pieces (training.sequence_length=split)</source>
+        <comment>engine message</comment>
+        <translation>序列被切成片段 (training.sequence_length=split)</translation>
+    </message>
+    <message>
+        <source>sequences of any length have no fixed number of elements.</source>
+        <comment>engine message</comment>
+        <translation>任意长度的序列没有固定的元素数。</translation>
+    </message>
+    <message>
+        <source>sequences of different lengths: the printed network takes batches of one length</source>
+        <comment>engine message</comment>
+        <translation>不同长度的序列：输出的网络接收长度统一的批量</translation>
+    </message>
+    <message>
+        <source>shares keys among heads</source>
+        <comment>engine message</comment>
+        <translation>在头之间共享键</translation>
+    </message>
+    <message>
+        <source>shifts by numbers below zero</source>
+        <comment>engine message</comment>
+        <translation>移位数小于零</translation>
+    </message>
+    <message>
+        <source>shifts to the left, out of its number format</source>
+        <comment>engine message</comment>
+        <translation>向左移位，超出其数字格式</translation>
+    </message>
+    <message>
+        <source>short trainings</source>
+        <comment>engine message</comment>
+        <translation>次短训练</translation>
+    </message>
+    <message>
+        <source>shorter one</source>
+        <comment>engine message</comment>
+        <translation>较短的序列</translation>
+    </message>
+    <message>
+        <source>sinfo: {strip}</source>
+        <comment>engine message</comment>
+        <translation>sinfo：{strip}</translation>
+    </message>
+    <message>
+        <source>slides over {dims} dimensions of a tensor with {rank}</source>
+        <comment>engine message</comment>
+        <translation>在 {rank} 维张量的 {dims} 个维度上滑动</translation>
+    </message>
+    <message>
+        <source>something else was asked for since</source>
+        <comment>engine message</comment>
+        <translation>此后有其他请求</translation>
+    </message>
+    <message>
+        <source>sounds have a class or numbers as responses.</source>
+        <comment>engine message</comment>
+        <translation>声音的响应为类别或数值。</translation>
+    </message>
+    <message>
+        <source>splits a dimension into several places</source>
+        <comment>engine message</comment>
+        <translation>将一个维度拆成多个位置</translation>
+    </message>
+    <message>
+        <source>squeue: {strip}</source>
+        <comment>engine message</comment>
+        <translation>squeue：{strip}</translation>
+    </message>
+    <message>
+        <source>ssh cannot be started: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法启动 ssh：{strerror}。</translation>
+    </message>
+    <message>
+        <source>ssh needs a host, such as anna@node1.</source>
+        <comment>engine message</comment>
+        <translation>ssh 需要主机，例如 anna@node1。</translation>
+    </message>
+    <message>
+        <source>states, or a forward layer that goes backwards, have no counterpart in it</source>
+        <comment>engine message</comment>
+        <translation>状态，或反向的前向层，在其中没有对应项</translation>
+    </message>
+    <message>
+        <source>stopped on request</source>
+        <comment>engine message</comment>
+        <translation>已按请求停止</translation>
+    </message>
+    <message>
+        <source>stopped on request, at the end of an epoch</source>
+        <comment>engine message</comment>
+        <translation>已按请求停止，在一轮结束时</translation>
+    </message>
+    <message>
+        <source>stopped on request, before training began</source>
+        <comment>engine message</comment>
+        <translation>已按请求停止，训练尚未开始</translation>
+    </message>
+    <message>
+        <source>stopped on request, with its last checkpoint ({reason})</source>
+        <comment>engine message</comment>
+        <translation>已按请求停止，保留其最后的检查点 ({reason})</translation>
+    </message>
+    <message>
+        <source>sums backwards, or without the number itself</source>
+        <comment>engine message</comment>
+        <translation>反向求和，或不含该数本身</translation>
+    </message>
+    <message>
+        <source>sums came out wrong</source>
+        <comment>engine message</comment>
+        <translation>求和结果错误</translation>
+    </message>
+    <message>
+        <source>sums of {width} columns were expected instead of the shape {shape}</source>
+        <comment>engine message</comment>
+        <translation>应为 {width} 列的和，而不是形状 {shape}</translation>
+    </message>
+    <message>
+        <source>sums over the batch, or takes it for another dimension</source>
+        <comment>engine message</comment>
+        <translation>在批量上求和，或将其当作其他维度</translation>
+    </message>
+    <message>
+        <source>sums over the samples of a batch</source>
+        <comment>engine message</comment>
+        <translation>在批量的样本上求和</translation>
+    </message>
+    <message>
+        <source>swa has a separate learn rate, which validations do not lower.</source>
+        <comment>engine message</comment>
+        <translation>swa 有单独的学习率，不随验证降低。</translation>
+    </message>
+    <message>
+        <source>takes a part of the batch</source>
+        <comment>engine message</comment>
+        <translation>取批量的一部分</translation>
+    </message>
+    <message>
+        <source>takes a tensor whose axes are divided into factors</source>
+        <comment>engine message</comment>
+        <translation>接收轴被拆成因子的张量</translation>
+    </message>
+    <message>
+        <source>takes a value that was joined with another</source>
+        <comment>engine message</comment>
+        <translation>接收与另一个值连接过的值</translation>
+    </message>
+    <message>
+        <source>takes all dimensions together</source>
+        <comment>engine message</comment>
+        <translation>将所有维度一起处理</translation>
+    </message>
+    <message>
+        <source>takes earlier keys and values, or lengths</source>
+        <comment>engine message</comment>
+        <translation>接收较早的键和值，或长度</translation>
+    </message>
+    <message>
+        <source>takes its statistics over the batch</source>
+        <comment>engine message</comment>
+        <translation>在整个批量上取统计量</translation>
+    </message>
+    <message>
+        <source>takes known numbers of more dimensions</source>
+        <comment>engine message</comment>
+        <translation>接收维度更多的已知数</translation>
+    </message>
+    <message>
+        <source>takes known numbers that differ between the samples</source>
+        <comment>engine message</comment>
+        <translation>接收因样本而异的已知数</translation>
+    </message>
+    <message>
+        <source>takes lengths, or earlier keys and values</source>
+        <comment>engine message</comment>
+        <translation>接收长度，或较早的键和值</translation>
+    </message>
+    <message>
+        <source>takes no tensor</source>
+        <comment>engine message</comment>
+        <translation>不接收张量</translation>
+    </message>
+    <message>
+        <source>takes other dimensions than batch, steps and channels</source>
+        <comment>engine message</comment>
+        <translation>接收批量、时间步和通道以外的维度</translation>
+    </message>
+    <message>
+        <source>takes parts of several dimensions</source>
+        <comment>engine message</comment>
+        <translation>取多个维度的部分</translation>
+    </message>
+    <message>
+        <source>takes places beyond {size}</source>
+        <comment>engine message</comment>
+        <translation>取超过 {size} 的位置</translation>
+    </message>
+    <message>
+        <source>takes places in {ndim} dimensions</source>
+        <comment>engine message</comment>
+        <translation>取 {ndim} 个维度中的位置</translation>
+    </message>
+    <message>
+        <source>takes places of a dimension that is no factor of an axis</source>
+        <comment>engine message</comment>
+        <translation>取不是轴因子的维度的位置</translation>
+    </message>
+    <message>
+        <source>takes places of sizes that are known only when the network runs</source>
+        <comment>engine message</comment>
+        <translation>取网络运行时才知道的大小的位置</translation>
+    </message>
+    <message>
+        <source>takes places of the batch</source>
+        <comment>engine message</comment>
+        <translation>取批量的位置</translation>
+    </message>
+    <message>
+        <source>takes several dimensions together</source>
+        <comment>engine message</comment>
+        <translation>将多个维度一起处理</translation>
+    </message>
+    <message>
+        <source>takes several places of a dimension</source>
+        <comment>engine message</comment>
+        <translation>取一个维度的多个位置</translation>
+    </message>
+    <message>
+        <source>takes the batch for another dimension</source>
+        <comment>engine message</comment>
+        <translation>将批量当作其他维度</translation>
+    </message>
+    <message>
+        <source>takes the last of equal numbers, or has no places</source>
+        <comment>engine message</comment>
+        <translation>取相等数中的最后一个，或没有位置</translation>
+    </message>
+    <message>
+        <source>takes the length of each sequence</source>
+        <comment>engine message</comment>
+        <translation>接收每个序列的长度</translation>
+    </message>
+    <message>
+        <source>takes the samples of a batch together</source>
+        <comment>engine message</comment>
+        <translation>将批量的样本合在一起</translation>
+    </message>
+    <message>
+        <source>takes the states of several layers or directions</source>
+        <comment>engine message</comment>
+        <translation>接收多个层或方向的状态</translation>
+    </message>
+    <message>
+        <source>takes {places} places in no order</source>
+        <comment>engine message</comment>
+        <translation>无序地取 {places} 个位置</translation>
+    </message>
+    <message>
+        <source>targets[{place}]: expected a positive temperature, and a threshold per label</source>
+        <comment>engine message</comment>
+        <translation>targets[{place}]：应为正的温度，以及每个标签一个阈值</translation>
+    </message>
+    <message>
+        <source>text of a comment</source>
+        <comment>engine message</comment>
+        <translation>注释的文本</translation>
+    </message>
+    <message>
+        <source>texts have a class or numbers as responses.</source>
+        <comment>engine message</comment>
+        <translation>文本的响应为类别或数值。</translation>
+    </message>
+    <message>
+        <source>texts separated by semicolons</source>
+        <comment>engine message</comment>
+        <translation>用分号分隔的文本</translation>
+    </message>
+    <message>
+        <source>the NVIDIA driver knows CUDA {cuda}.{cuda_2} and is too old for this torch ({version}): install a newer driver, or a torch for that CUDA</source>
+        <comment>engine message</comment>
+        <translation>NVIDIA 驱动程序支持 CUDA {cuda}.{cuda_2}，对此 torch ({version}) 而言过旧：请安装较新的驱动程序，或适用于该 CUDA 的 torch</translation>
+    </message>
+    <message>
+        <source>the arrays differ in their number of samples (the first axis): {sizes}</source>
+        <comment>engine message</comment>
+        <translation>各数组的样本数（第一个轴）不同：{sizes}</translation>
+    </message>
+    <message>
+        <source>the block &apos;{block}&apos;</source>
+        <comment>engine message</comment>
+        <translation>模块“{block}”</translation>
+    </message>
+    <message>
+        <source>the cell is empty</source>
+        <comment>engine message</comment>
+        <translation>单元格为空</translation>
+    </message>
+    <message>
+        <source>the characters of &apos;{name}&apos; are {dtype} of the shape {shape}</source>
+        <comment>engine message</comment>
+        <translation>“{name}”的字符为 {dtype}，形状为 {shape}</translation>
+    </message>
+    <message>
+        <source>the class Network has to run for that, and the folder {folder} is not trusted.</source>
+        <comment>engine message</comment>
+        <translation>为此必须运行类 Network，而文件夹 {folder} 不受信任。</translation>
+    </message>
+    <message>
+        <source>the connection ended early</source>
+        <comment>engine message</comment>
+        <translation>连接提前结束</translation>
+    </message>
+    <message>
+        <source>the connection was closed</source>
+        <comment>engine message</comment>
+        <translation>连接被关闭</translation>
+    </message>
+    <message>
+        <source>the expression</source>
+        <comment>engine message</comment>
+        <translation>表达式</translation>
+    </message>
+    <message>
+        <source>the file begins with zero bytes only</source>
+        <comment>engine message</comment>
+        <translation>文件以全零字节开头</translation>
+    </message>
+    <message>
+        <source>the file has no suffix</source>
+        <comment>engine message</comment>
+        <translation>文件没有后缀</translation>
+    </message>
+    <message>
+        <source>the file has nothing for it</source>
+        <comment>engine message</comment>
+        <translation>文件中没有对应的内容</translation>
+    </message>
+    <message>
+        <source>the file is damaged, or was made to do harm</source>
+        <comment>engine message</comment>
+        <translation>文件已损坏，或被恶意构造</translation>
+    </message>
+    <message>
+        <source>the file is empty</source>
+        <comment>engine message</comment>
+        <translation>文件为空</translation>
+    </message>
+    <message>
+        <source>the file is of an older Keras, or names code besides its own layers, which is not run.</source>
+        <comment>engine message</comment>
+        <translation>文件来自较旧的 Keras，或指定了其自身层以外的代码，而这些代码不会运行。</translation>
+    </message>
+    <message>
+        <source>the file there has become shorter</source>
+        <comment>engine message</comment>
+        <translation>那里的文件变短了</translation>
+    </message>
+    <message>
+        <source>the folder holds none of them</source>
+        <comment>engine message</comment>
+        <translation>该文件夹不含任何此类文件</translation>
+    </message>
+    <message>
+        <source>the folder of a run, a project with weights (*{suffix}), or a network from elsewhere ({suffixes})</source>
+        <comment>engine message</comment>
+        <translation>运行的文件夹、带权重的工程 (*{suffix}) 或来自别处的网络 ({suffixes})</translation>
+    </message>
+    <message>
+        <source>the format version &quot;netwright&quot; should look like [1, 0]; received {version}.</source>
+        <comment>engine message</comment>
+        <translation>格式版本 &quot;netwright&quot; 应形如 [1, 0]；收到 {version}。</translation>
+    </message>
+    <message>
+        <source>the fused kernels of torch {version} give other numbers than their formulas</source>
+        <comment>engine message</comment>
+        <translation>torch {version} 的融合内核给出的数与其公式不同</translation>
+    </message>
+    <message>
+        <source>the id {id} is already taken by another layer.</source>
+        <comment>engine message</comment>
+        <translation>id {id} 已被另一个层使用。</translation>
+    </message>
+    <message>
+        <source>the id {id} is already taken.</source>
+        <comment>engine message</comment>
+        <translation>id {id} 已被使用。</translation>
+    </message>
+    <message>
+        <source>the job {name} is at work already</source>
+        <comment>engine message</comment>
+        <translation>作业 {name} 已在工作</translation>
+    </message>
+    <message>
+        <source>the key {twice} stands twice in one object</source>
+        <comment>engine message</comment>
+        <translation>键 {twice} 在一个对象中出现两次</translation>
+    </message>
+    <message>
+        <source>the layers are put into {stages} stage(s), and there are {workers} worker(s).</source>
+        <comment>engine message</comment>
+        <translation>层分为 {stages} 个阶段，而有 {workers} 个工作单元。</translation>
+    </message>
+    <message>
+        <source>the layout &apos;{layout}&apos;</source>
+        <comment>engine message</comment>
+        <translation>布局“{layout}”</translation>
+    </message>
+    <message>
+        <source>the line search is unknown</source>
+        <comment>engine message</comment>
+        <translation>线搜索未知</translation>
+    </message>
+    <message>
+        <source>the loss {loss} of {name}</source>
+        <comment>engine message</comment>
+        <translation>{name} 的损失 {loss}</translation>
+    </message>
+    <message>
+        <source>the loss {loss} of {name}, which has one target per sample</source>
+        <comment>engine message</comment>
+        <translation>{name} 的损失 {loss}，每个样本一个目标</translation>
+    </message>
+    <message>
+        <source>the memory of the solver has another form</source>
+        <comment>engine message</comment>
+        <translation>求解器的存储为另一种形式</translation>
+    </message>
+    <message>
+        <source>the metadata has {text} characters about them; at most {most_characters} are read.</source>
+        <comment>engine message</comment>
+        <translation>元数据中有关内容为 {text} 个字符；最多读取 {most_characters} 个。</translation>
+    </message>
+    <message>
+        <source>the metadata of the file is about other inputs or outputs.</source>
+        <comment>engine message</comment>
+        <translation>文件的元数据是关于其他输入或输出的。</translation>
+    </message>
+    <message>
+        <source>the most frequent</source>
+        <comment>engine message</comment>
+        <translation>最常见的值</translation>
+    </message>
+    <message>
+        <source>the name of a profile is that of its table.</source>
+        <comment>engine message</comment>
+        <translation>配置文件的名称即其表的名称。</translation>
+    </message>
+    <message>
+        <source>the name of the file ends in .safetensors.</source>
+        <comment>engine message</comment>
+        <translation>文件名须以 .safetensors 结尾。</translation>
+    </message>
+    <message>
+        <source>the network</source>
+        <comment>engine message</comment>
+        <translation>网络</translation>
+    </message>
+    <message>
+        <source>the network has neither accuracy nor R²</source>
+        <comment>engine message</comment>
+        <translation>网络既没有准确度也没有 R²</translation>
+    </message>
+    <message>
+        <source>the number format {dtype} is none of {kinds}</source>
+        <comment>engine message</comment>
+        <translation>数字格式 {dtype} 不在 {kinds} 之中</translation>
+    </message>
+    <message>
+        <source>the operation has no counterpart</source>
+        <comment>engine message</comment>
+        <translation>该运算没有对应项</translation>
+    </message>
+    <message>
+        <source>the output {name}, which has other steps than its target</source>
+        <comment>engine message</comment>
+        <translation>输出 {name}，其步数与目标不同</translation>
+    </message>
+    <message>
+        <source>the process ended before it answered</source>
+        <comment>engine message</comment>
+        <translation>进程在回答之前结束</translation>
+    </message>
+    <message>
+        <source>the process that ran {name} ended before it was done.</source>
+        <comment>engine message</comment>
+        <translation>运行 {name} 的进程在完成之前结束。</translation>
+    </message>
+    <message>
+        <source>the process that read it crashed ({name})</source>
+        <comment>engine message</comment>
+        <translation>读取它的进程崩溃 ({name})</translation>
+    </message>
+    <message>
+        <source>the process that read it ended with exit code {code}</source>
+        <comment>engine message</comment>
+        <translation>读取它的进程以退出代码 {code} 结束</translation>
+    </message>
+    <message>
+        <source>the process that read it was killed, perhaps for want of memory</source>
+        <comment>engine message</comment>
+        <translation>读取它的进程被终止，可能因为内存不足</translation>
+    </message>
+    <message>
+        <source>the profile needs a name, such as lab.</source>
+        <comment>engine message</comment>
+        <translation>配置文件需要名称，例如 lab。</translation>
+    </message>
+    <message>
+        <source>the project learns from another run</source>
+        <comment>engine message</comment>
+        <translation>该工程向另一个运行学习</translation>
+    </message>
+    <message>
+        <source>the responses of the data are {task}</source>
+        <comment>engine message</comment>
+        <translation>数据的响应是{task}</translation>
+    </message>
+    <message>
+        <source>the same in every row</source>
+        <comment>engine message</comment>
+        <translation>每一行都相同</translation>
+    </message>
+    <message>
+        <source>the server answers {code}</source>
+        <comment>engine message</comment>
+        <translation>服务器回答 {code}</translation>
+    </message>
+    <message>
+        <source>the server refuses it ({code}); a signed URL may have expired</source>
+        <comment>engine message</comment>
+        <translation>服务器拒绝 ({code})；签名的 URL 可能已过期</translation>
+    </message>
+    <message>
+        <source>the shards do not hold all of tensor {key}</source>
+        <comment>engine message</comment>
+        <translation>分片不含张量 {key} 的全部内容</translation>
+    </message>
+    <message>
+        <source>the solver lm</source>
+        <comment>engine message</comment>
+        <translation>求解器 lm</translation>
+    </message>
+    <message>
+        <source>the solver lm computes a loss of its own.</source>
+        <comment>engine message</comment>
+        <translation>求解器 lm 计算自己的损失。</translation>
+    </message>
+    <message>
+        <source>the solver lm minimises squared errors.</source>
+        <comment>engine message</comment>
+        <translation>求解器 lm 最小化误差平方。</translation>
+    </message>
+    <message>
+        <source>the solver lm takes the error of each sample apart, and has no gradient.</source>
+        <comment>engine message</comment>
+        <translation>求解器 lm 分别取每个样本的误差，没有梯度。</translation>
+    </message>
+    <message>
+        <source>the solver {solver} compares losses, which {precision} rounds too much.</source>
+        <comment>engine message</comment>
+        <translation>求解器 {solver} 要比较损失，而 {precision} 的舍入过大。</translation>
+    </message>
+    <message>
+        <source>the solver {solver} looks for the lowest loss by itself.</source>
+        <comment>engine message</comment>
+        <translation>求解器 {solver} 会自行寻找最低的损失。</translation>
+    </message>
+    <message>
+        <source>the solver {solver} needs gradients as they are.</source>
+        <comment>engine message</comment>
+        <translation>求解器 {solver} 需要未经更改的梯度。</translation>
+    </message>
+    <message>
+        <source>the solver {solver} needs the same samples at each iteration.</source>
+        <comment>engine message</comment>
+        <translation>求解器 {solver} 在每次迭代都需要相同的样本。</translation>
+    </message>
+    <message>
+        <source>the solver {solver} takes all samples at once</source>
+        <comment>engine message</comment>
+        <translation>求解器 {solver} 一次使用所有样本</translation>
+    </message>
+    <message>
+        <source>the solver {solver} takes all samples in each iteration</source>
+        <comment>engine message</comment>
+        <translation>求解器 {solver} 在每次迭代使用所有样本</translation>
+    </message>
+    <message>
+        <source>the state before it could not be restored</source>
+        <comment>engine message</comment>
+        <translation>其之前的状态无法恢复</translation>
+    </message>
+    <message>
+        <source>the steps before it could not be replayed ({name})</source>
+        <comment>engine message</comment>
+        <translation>其之前的步骤无法重放 ({name})</translation>
+    </message>
+    <message>
+        <source>the steps from iteration {start} on could not be replayed within {max_s} seconds; more frequent checkpoints shorten the replay</source>
+        <comment>engine message</comment>
+        <translation>从第 {start} 次迭代起的步骤无法在 {max_s} 秒内重放；更频繁的检查点可缩短重放</translation>
+    </message>
+    <message>
+        <source>the strategy table needs rows, one per trial.</source>
+        <comment>engine message</comment>
+        <translation>策略 table 需要行，每次试验一行。</translation>
+    </message>
+    <message>
+        <source>the sum over two workers is wrong</source>
+        <comment>engine message</comment>
+        <translation>两个工作单元的求和结果错误</translation>
+    </message>
+    <message>
+        <source>the system ended it: out of memory</source>
+        <comment>engine message</comment>
+        <translation>被系统终止：内存不足</translation>
+    </message>
+    <message>
+        <source>the warm-up schedule needs at least 1 iteration of warm-up.</source>
+        <comment>engine message</comment>
+        <translation>warmup 调度至少需要 1 次迭代的预热。</translation>
+    </message>
+    <message>
+        <source>the workers of a pipeline compute all samples of a batch, each with its own layers.</source>
+        <comment>engine message</comment>
+        <translation>流水线的工作单元计算批量的所有样本，各自负责自己的层。</translation>
+    </message>
+    <message>
+        <source>their order</source>
+        <comment>engine message</comment>
+        <translation>其顺序</translation>
+    </message>
+    <message>
+        <source>then its activation</source>
+        <comment>engine message</comment>
+        <translation>然后是其激活</translation>
+    </message>
+    <message>
+        <source>there are no shards</source>
+        <comment>engine message</comment>
+        <translation>没有分片</translation>
+    </message>
+    <message>
+        <source>there are {folds} folds; received {fold}.</source>
+        <comment>engine message</comment>
+        <translation>共有 {folds} 折；收到 {fold}。</translation>
+    </message>
+    <message>
+        <source>there is no &apos;{id}&apos; in it; it has {value} to work with.</source>
+        <comment>engine message</comment>
+        <translation>其中没有“{id}”；可用的有 {value}。</translation>
+    </message>
+    <message>
+        <source>there is no &apos;{value}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>没有“{value}”。</translation>
+    </message>
+    <message>
+        <source>there is no data to measure it on</source>
+        <comment>engine message</comment>
+        <translation>没有可用于测量的数据</translation>
+    </message>
+    <message>
+        <source>there is no fused kernel for {dtype} on {type}</source>
+        <comment>engine message</comment>
+        <translation>没有用于 {type} 上 {dtype} 的融合内核</translation>
+    </message>
+    <message>
+        <source>there is no layer {name}.</source>
+        <comment>engine message</comment>
+        <translation>没有层 {name}。</translation>
+    </message>
+    <message>
+        <source>there is no profile {default}.</source>
+        <comment>engine message</comment>
+        <translation>没有配置文件 {default}。</translation>
+    </message>
+    <message>
+        <source>there is no section {key} in a project file.</source>
+        <comment>engine message</comment>
+        <translation>工程文件中没有部分 {key}。</translation>
+    </message>
+    <message>
+        <source>there is no state &apos;{name}&apos;</source>
+        <comment>engine message</comment>
+        <translation>没有状态“{name}”</translation>
+    </message>
+    <message>
+        <source>there is no such field in the signature beside it.</source>
+        <comment>engine message</comment>
+        <translation>旁边的签名中没有这个字段。</translation>
+    </message>
+    <message>
+        <source>there is no such field.</source>
+        <comment>engine message</comment>
+        <translation>没有这个字段。</translation>
+    </message>
+    <message>
+        <source>there is no such key.</source>
+        <comment>engine message</comment>
+        <translation>没有这个键。</translation>
+    </message>
+    <message>
+        <source>there is no such option.</source>
+        <comment>engine message</comment>
+        <translation>没有这个选项。</translation>
+    </message>
+    <message>
+        <source>there is no value</source>
+        <comment>engine message</comment>
+        <translation>没有值</translation>
+    </message>
+    <message>
+        <source>these are no places</source>
+        <comment>engine message</comment>
+        <translation>这些不是位置</translation>
+    </message>
+    <message>
+        <source>this build of torch has no gloo, which joins the workers</source>
+        <comment>engine message</comment>
+        <translation>此版本的 torch 没有连接工作单元的 gloo</translation>
+    </message>
+    <message>
+        <source>this build of torch has no {own}, which joins the GPUs</source>
+        <comment>engine message</comment>
+        <translation>此版本的 torch 没有连接 GPU 的 {own}</translation>
+    </message>
+    <message>
+        <source>this file has format {major}.{minor}; this version of Netwright reads up to {format}.x.</source>
+        <comment>engine message</comment>
+        <translation>此文件的格式为 {major}.{minor}；此版本的 Netwright 最高读取 {format}.x。</translation>
+    </message>
+    <message>
+        <source>this installation has no clusters part</source>
+        <comment>engine message</comment>
+        <translation>此安装没有集群组件</translation>
+    </message>
+    <message>
+        <source>this is a defect of Netwright {version}.</source>
+        <comment>engine message</comment>
+        <translation>这是 Netwright {version} 的缺陷。</translation>
+    </message>
+    <message>
+        <source>this is no URL: {fault}.</source>
+        <comment>engine message</comment>
+        <translation>这不是 URL：{fault}。</translation>
+    </message>
+    <message>
+        <source>this is no file of this machine: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>这不是本机的文件：{reason}。</translation>
+    </message>
+    <message>
+        <source>this is no summary of a run</source>
+        <comment>engine message</comment>
+        <translation>这不是运行的摘要</translation>
+    </message>
+    <message>
+        <source>this is not a Python expression: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>这不是 Python 表达式：{reason}。</translation>
+    </message>
+    <message>
+        <source>this is not a formula</source>
+        <comment>engine message</comment>
+        <translation>这不是公式</translation>
+    </message>
+    <message>
+        <source>this machine</source>
+        <comment>engine message</comment>
+        <translation>本机</translation>
+    </message>
+    <message>
+        <source>this machine has one</source>
+        <comment>engine message</comment>
+        <translation>本机只有一个</translation>
+    </message>
+    <message>
+        <source>this machine has only {name}</source>
+        <comment>engine message</comment>
+        <translation>本机只有 {name}</translation>
+    </message>
+    <message>
+        <source>this torch is not built for this kind of GPU</source>
+        <comment>engine message</comment>
+        <translation>此 torch 不是为这种 GPU 构建的</translation>
+    </message>
+    <message>
+        <source>time limit of {amount} reached</source>
+        <comment>engine message</comment>
+        <translation>已达到 {amount}的时间限制</translation>
+    </message>
+    <message>
+        <source>time limit of {number} {value} reached</source>
+        <comment>engine message</comment>
+        <translation>已达到 {number} {value}的时间限制</translation>
+    </message>
+    <message>
+        <source>times: {message}</source>
+        <comment>engine message</comment>
+        <translation>次数：{message}</translation>
+    </message>
+    <message>
+        <source>title of a frame</source>
+        <comment>engine message</comment>
+        <translation>框的标题</translation>
+    </message>
+    <message>
+        <source>to images of known sizes</source>
+        <comment>engine message</comment>
+        <translation>到已知大小的图像</translation>
+    </message>
+    <message>
+        <source>to known sizes</source>
+        <comment>engine message</comment>
+        <translation>到已知的大小</translation>
+    </message>
+    <message>
+        <source>to known sizes, with the batch first</source>
+        <comment>engine message</comment>
+        <translation>到已知的大小，批量在前</translation>
+    </message>
+    <message>
+        <source>to the right, by known numbers</source>
+        <comment>engine message</comment>
+        <translation>向右移位，位数已知</translation>
+    </message>
+    <message>
+        <source>to {vocabulary}</source>
+        <comment>engine message</comment>
+        <translation>到 {vocabulary}</translation>
+    </message>
+    <message>
+        <source>token_file of the profile {name} must hold the cluster&apos;s token.</source>
+        <comment>engine message</comment>
+        <translation>配置文件 {name} 的 token_file 必须含有集群的令牌。</translation>
+    </message>
+    <message>
+        <source>torch cannot be used on this machine: {words}</source>
+        <comment>engine message</comment>
+        <translation>无法在本机上使用 torch：{words}</translation>
+    </message>
+    <message>
+        <source>torch cannot run the program: {error}.</source>
+        <comment>engine message</comment>
+        <translation>torch 无法运行该程序：{error}。</translation>
+    </message>
+    <message>
+        <source>torch gave no answer about this machine&apos;s devices within {patience_s} s.</source>
+        <comment>engine message</comment>
+        <translation>torch 在 {patience_s} 秒内没有回答本机有哪些设备。</translation>
+    </message>
+    <message>
+        <source>torch has no deterministic form of {match} on this device, and the option deterministic asks for one</source>
+        <comment>engine message</comment>
+        <translation>torch 在此设备上没有 {match} 的确定性形式，而选项 deterministic 要求使用它</translation>
+    </message>
+    <message>
+        <source>torch is built for {built_for}, and no NVIDIA driver answers</source>
+        <comment>engine message</comment>
+        <translation>torch 为 {built_for} 构建，而没有 NVIDIA 驱动程序响应</translation>
+    </message>
+    <message>
+        <source>torch is not installed; the engine cannot train without it.</source>
+        <comment>engine message</comment>
+        <translation>未安装 torch；没有它，引擎无法训练。</translation>
+    </message>
+    <message>
+        <source>torch returned no ONNX program.</source>
+        <comment>engine message</comment>
+        <translation>torch 没有返回 ONNX 程序。</translation>
+    </message>
+    <message>
+        <source>torch {version} computes {wrong} in another way</source>
+        <comment>engine message</comment>
+        <translation>torch {version} 以另一种方式计算 {wrong}</translation>
+    </message>
+    <message>
+        <source>torch {version} is built for the CPU alone</source>
+        <comment>engine message</comment>
+        <translation>torch {version} 仅为 CPU 构建</translation>
+    </message>
+    <message>
+        <source>torch {version} lacks what it takes: {error}</source>
+        <comment>engine message</comment>
+        <translation>torch {version} 缺少所需的内容：{error}</translation>
+    </message>
+    <message>
+        <source>torch.</source>
+        <comment>engine message</comment>
+        <translation>torch。</translation>
+    </message>
+    <message>
+        <source>torch.export cannot export this network: {value}.</source>
+        <comment>engine message</comment>
+        <translation>torch.export 无法导出此网络：{value}。</translation>
+    </message>
+    <message>
+        <source>torch.export would fix the number of steps of &apos;{free}&apos; at that of one example{cause}.</source>
+        <comment>engine message</comment>
+        <translation>torch.export 会将“{free}”的步数固定为一个示例的步数{cause}。</translation>
+    </message>
+    <message>
+        <source>training sample</source>
+        <comment>engine message</comment>
+        <translation>训练样本</translation>
+    </message>
+    <message>
+        <source>training.</source>
+        <comment>engine message</comment>
+        <translation>训练。</translation>
+    </message>
+    <message>
+        <source>training.distil_from: answers that are {spoken} cannot be learned from a teacher.</source>
+        <comment>engine message</comment>
+        <translation>training.distil_from：{spoken}形式的回答不能从教师学习。</translation>
+    </message>
+    <message>
+        <source>training.distil_from: the network of the teacher does not fit the data of the project.</source>
+        <comment>engine message</comment>
+        <translation>training.distil_from：教师的网络不适合该工程的数据。</translation>
+    </message>
+    <message>
+        <source>training.distil_from: the network of {run} has layers with code of its own, which is not run here.</source>
+        <comment>engine message</comment>
+        <translation>training.distil_from：{run} 的网络含有自带代码的层，此处不运行这些代码。</translation>
+    </message>
+    <message>
+        <source>training.distil_from: the teacher {run} cannot be read: there is no such folder.</source>
+        <comment>engine message</comment>
+        <translation>training.distil_from：无法读取教师 {run}：没有这个文件夹。</translation>
+    </message>
+    <message>
+        <source>training.distil_from: the teacher {theirs}; the project has {ours}.</source>
+        <comment>engine message</comment>
+        <translation>training.distil_from：教师{theirs}；该工程为{ours}。</translation>
+    </message>
+    <message>
+        <source>training.distil_from: {error}</source>
+        <comment>engine message</comment>
+        <translation>training.distil_from：{error}</translation>
+    </message>
+    <message>
+        <source>training.distil_from: {run} did not store what its data is like.</source>
+        <comment>engine message</comment>
+        <translation>training.distil_from：{run} 没有保存其数据的形式。</translation>
+    </message>
+    <message>
+        <source>training.distil_from: {run} is no run.</source>
+        <comment>engine message</comment>
+        <translation>training.distil_from：{run} 不是运行。</translation>
+    </message>
+    <message>
+        <source>training.sequence_padding_value: the index {padding} pads sequences, but the embedding &apos;{name}&apos; has vectors for 0 to {vocabulary} only.</source>
+        <comment>engine message</comment>
+        <translation>training.sequence_padding_value：索引 {padding} 用于填充序列，但嵌入层“{name}”只有 0 到 {vocabulary} 的向量。</translation>
+    </message>
+    <message>
+        <source>trainingOptions(&apos;sgdm&apos;) with its defaults: an incomplete last batch is discarded, layers see padding, single precision everywhere</source>
+        <comment>engine message</comment>
+        <translation>trainingOptions(&apos;sgdm&apos;) 的默认值：丢弃最后一个不完整的批量，层会看到填充，全程单精度</translation>
+    </message>
+    <message>
+        <source>transposes its first matrix, whose rows are the samples</source>
+        <comment>engine message</comment>
+        <translation>转置其第一个矩阵，而它的行是样本</translation>
+    </message>
+    <message>
+        <source>transposes the batch</source>
+        <comment>engine message</comment>
+        <translation>转置批量</translation>
+    </message>
+    <message>
+        <source>trial {number} reached {target}</source>
+        <comment>engine message</comment>
+        <translation>试验 {number} 达到了 {target}</translation>
+    </message>
+    <message>
+        <source>trials with several objectives are not pruned.</source>
+        <comment>engine message</comment>
+        <translation>有多个目标的试验不会被剪枝。</translation>
+    </message>
+    <message>
+        <source>true or false</source>
+        <comment>engine message</comment>
+        <translation>true 或 false</translation>
+    </message>
+    <message>
+        <source>turns the batch round</source>
+        <comment>engine message</comment>
+        <translation>将批量反转</translation>
+    </message>
+    <message>
+        <source>two workers did not meet over {backend} within {patience_s} s</source>
+        <comment>engine message</comment>
+        <translation>两个工作单元未能在 {patience_s} 秒内通过 {backend} 建立连接</translation>
+    </message>
+    <message>
+        <source>two: inputs and a response</source>
+        <comment>engine message</comment>
+        <translation>两列：输入和响应</translation>
+    </message>
+    <message>
+        <source>unknown keys {content}</source>
+        <comment>engine message</comment>
+        <translation>未知的键 {content}</translation>
+    </message>
+    <message>
+        <source>unset OMP_NUM_THREADS</source>
+        <comment>engine message</comment>
+        <translation>unset OMP_NUM_THREADS</translation>
+    </message>
+    <message>
+        <source>validation and test together take {total} of the data; leave at least 5 % to train.</source>
+        <comment>engine message</comment>
+        <translation>验证和测试合计占数据的 {total}；请至少留 5 % 用于训练。</translation>
+    </message>
+    <message>
+        <source>value channels</source>
+        <comment>engine message</comment>
+        <translation>值通道</translation>
+    </message>
+    <message>
+        <source>vanishes in a file for inference</source>
+        <comment>engine message</comment>
+        <translation>在用于推断的文件中可略去</translation>
+    </message>
+    <message>
+        <source>vanishes where what follows broadcasts by itself</source>
+        <comment>engine message</comment>
+        <translation>若其后自行广播则可略去</translation>
+    </message>
+    <message>
+        <source>version {version}.{version_2} of NumPy&apos;s format is not known</source>
+        <comment>engine message</comment>
+        <translation>未知的 NumPy 格式版本 {version}.{version_2}</translation>
+    </message>
+    <message>
+        <source>warning: {warning}</source>
+        <comment>engine message</comment>
+        <translation>警告：{warning}</translation>
+    </message>
+    <message>
+        <source>was deleted while it trained, and cannot be restored: {strerror}</source>
+        <comment>engine message</comment>
+        <translation>在训练期间被删除，且无法恢复：{strerror}</translation>
+    </message>
+    <message>
+        <source>was replaced while it trained, and another engine has locked the new file</source>
+        <comment>engine message</comment>
+        <translation>在训练期间被替换，另一个引擎已锁定新文件</translation>
+    </message>
+    <message>
+        <source>watching layers</source>
+        <comment>engine message</comment>
+        <translation>层的监视</translation>
+    </message>
+    <message>
+        <source>weight averaging ({weight_averaging})</source>
+        <comment>engine message</comment>
+        <translation>权重平均 ({weight_averaging})</translation>
+    </message>
+    <message>
+        <source>weights beside the file are written in float32 only; received {precision}.</source>
+        <comment>engine message</comment>
+        <translation>文件旁的权重只以 float32 写入；收到 {precision}。</translation>
+    </message>
+    <message>
+        <source>weights.map: &apos;{key}&apos; is {shape}, &apos;{file_key}&apos; in the file {file_shape}.</source>
+        <comment>engine message</comment>
+        <translation>weights.map：“{key}”为 {shape}，文件中的“{file_key}”为 {file_shape}。</translation>
+    </message>
+    <message>
+        <source>weights.map: the file has no &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>weights.map：文件没有“{name}”。</translation>
+    </message>
+    <message>
+        <source>weights.map: the network has no &apos;{key}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>weights.map：网络没有“{key}”。</translation>
+    </message>
+    <message>
+        <source>what is computed again in segments is not compiled.</source>
+        <comment>engine message</comment>
+        <translation>分段重新计算的部分不会编译。</translation>
+    </message>
+    <message>
+        <source>what it wraps, &apos;{kind}&apos;, is no LSTM, GRU or simple RNN</source>
+        <comment>engine message</comment>
+        <translation>它所包装的“{kind}”不是 LSTM、GRU 或简单 RNN</translation>
+    </message>
+    <message>
+        <source>where they are defined</source>
+        <comment>engine message</comment>
+        <translation>在其有定义处</translation>
+    </message>
+    <message>
+        <source>with a bias of 0, or of lambd</source>
+        <comment>engine message</comment>
+        <translation>偏置为 0 或 lambd</translation>
+    </message>
+    <message>
+        <source>with a known matrix a fully connected layer</source>
+        <comment>engine message</comment>
+        <translation>矩阵已知时为全连接层</translation>
+    </message>
+    <message>
+        <source>with a known second matrix</source>
+        <comment>engine message</comment>
+        <translation>第二个矩阵已知</translation>
+    </message>
+    <message>
+        <source>with a slope for each channel, or one for all</source>
+        <comment>engine message</comment>
+        <translation>每个通道一个斜率，或全部一个</translation>
+    </message>
+    <message>
+        <source>with alpha 1</source>
+        <comment>engine message</comment>
+        <translation>alpha 为 1</translation>
+    </message>
+    <message>
+        <source>with alpha 1/6</source>
+        <comment>engine message</comment>
+        <translation>alpha 为 1/6</translation>
+    </message>
+    <message>
+        <source>with as many heads for keys and values, a known mask, and one output</source>
+        <comment>engine message</comment>
+        <translation>键和值的头数相同、掩码已知且只有一个输出</translation>
+    </message>
+    <message>
+        <source>with known limits</source>
+        <comment>engine message</comment>
+        <translation>上下限已知</translation>
+    </message>
+    <message>
+        <source>with known numbers</source>
+        <comment>engine message</comment>
+        <translation>数已知</translation>
+    </message>
+    <message>
+        <source>with known numbers an embedding, with known places slices</source>
+        <comment>engine message</comment>
+        <translation>数已知时为嵌入层，位置已知时为切片</translation>
+    </message>
+    <message>
+        <source>with known places</source>
+        <comment>engine message</comment>
+        <translation>位置已知</translation>
+    </message>
+    <message>
+        <source>with known places, along a dimension</source>
+        <comment>engine message</comment>
+        <translation>位置已知，沿一个维度</translation>
+    </message>
+    <message>
+        <source>with known sizes</source>
+        <comment>engine message</comment>
+        <translation>大小已知</translation>
+    </message>
+    <message>
+        <source>with known statistics</source>
+        <comment>engine message</comment>
+        <translation>统计量已知</translation>
+    </message>
+    <message>
+        <source>with one group and weights that are known</source>
+        <comment>engine message</comment>
+        <translation>只有一组且权重已知</translation>
+    </message>
+    <message>
+        <source>with one known exponent, of positive numbers where it is no whole number</source>
+        <comment>engine message</comment>
+        <translation>指数已知且只有一个，不为整数时须为正数</translation>
+    </message>
+    <message>
+        <source>with one known scale; the whole numbers are kept as real</source>
+        <comment>engine message</comment>
+        <translation>缩放已知且只有一个；整数按实数保存</translation>
+    </message>
+    <message>
+        <source>with p 2</source>
+        <comment>engine message</comment>
+        <translation>p 为 2</translation>
+    </message>
+    <message>
+        <source>with the class names stored with the weights</source>
+        <comment>engine message</comment>
+        <translation>带有与权重一起存储的类别名称</translation>
+    </message>
+    <message>
+        <source>with the constants of the source</source>
+        <comment>engine message</comment>
+        <translation>使用来源的常数</translation>
+    </message>
+    <message>
+        <source>with weights that are known; padding that differs between the sides is a layer of its own</source>
+        <comment>engine message</comment>
+        <translation>权重已知；两侧不同的填充自成一层</translation>
+    </message>
+    <message>
+        <source>without class names</source>
+        <comment>engine message</comment>
+        <translation>不带类别名称</translation>
+    </message>
+    <message>
+        <source>without clipping and lengths; the outputs of two directions joined</source>
+        <comment>engine message</comment>
+        <translation>不截断且不用长度；两个方向的输出已连接</translation>
+    </message>
+    <message>
+        <source>without gaps in the window</source>
+        <comment>engine message</comment>
+        <translation>窗中没有间隙</translation>
+    </message>
+    <message>
+        <source>without gaps in the window and without indices</source>
+        <comment>engine message</comment>
+        <translation>窗中没有间隙，不给出索引</translation>
+    </message>
+    <message>
+        <source>without masks of padding and earlier keys</source>
+        <comment>engine message</comment>
+        <translation>没有填充掩码和较早的键</translation>
+    </message>
+    <message>
+        <source>words and signs, of the training texts</source>
+        <comment>engine message</comment>
+        <translation>训练文本的单词和符号</translation>
+    </message>
+    <message>
+        <source>worker {other} gave no answer for {timeout_s} s</source>
+        <comment>engine message</comment>
+        <translation>工作单元 {other} 在 {timeout_s} 秒内没有回答</translation>
+    </message>
+    <message>
+        <source>worker {other} has ended</source>
+        <comment>engine message</comment>
+        <translation>工作单元 {other} 已结束</translation>
+    </message>
+    <message>
+        <source>worker {rank} did not write its shards within {patience_s} seconds</source>
+        <comment>engine message</comment>
+        <translation>工作单元 {rank} 没有在 {patience_s} 秒内写入其分片</translation>
+    </message>
+    <message>
+        <source>worker {rank}: {note}</source>
+        <comment>engine message</comment>
+        <translation>工作单元 {rank}：{note}</translation>
+    </message>
+    <message>
+        <source>works along dimension {axis} of {rank}</source>
+        <comment>engine message</comment>
+        <translation>沿 {rank} 个维度中的第 {axis} 维作用</translation>
+    </message>
+    <message>
+        <source>works on {rank} dimensions</source>
+        <comment>engine message</comment>
+        <translation>作用于 {rank} 个维度</translation>
+    </message>
+    <message>
+        <source>would compile past its {parts}</source>
+        <comment>engine message</comment>
+        <translation>会绕过其{parts}编译</translation>
+    </message>
+    <message>
+        <source>would have to lie on one worker whole</source>
+        <comment>engine message</comment>
+        <translation>必须完整地位于一个工作单元上</translation>
+    </message>
+    <message>
+        <source>would make {shape} numbers</source>
+        <comment>engine message</comment>
+        <translation>会产生 {shape} 个数</translation>
+    </message>
+    <message>
+        <source>{absent} is not in the file</source>
+        <comment>engine message</comment>
+        <translation>{absent} 不在文件中</translation>
+    </message>
+    <message>
+        <source>{across} sample(s) of validation or test are in another split, too</source>
+        <comment>engine message</comment>
+        <translation>验证或测试中有 {across} 个样本也在另一部分中</translation>
+    </message>
+    <message>
+        <source>{across} sample(s) of validation or test is in another split, too</source>
+        <comment>engine message</comment>
+        <translation>验证或测试中有 {across} 个样本也在另一部分中</translation>
+    </message>
+    <message>
+        <source>{addresses} Rays run on this machine: {addresses_2}.</source>
+        <comment>engine message</comment>
+        <translation>本机上运行着 {addresses} 个 Ray：{addresses_2}。</translation>
+    </message>
+    <message>
+        <source>{amount} completed</source>
+        <comment>engine message</comment>
+        <translation>已完成 {amount}</translation>
+    </message>
+    <message>
+        <source>{are} left out because of damage: {examples}; data.bad_samples=fatal has them end a run.</source>
+        <comment>engine message</comment>
+        <translation>{are}因损坏而被排除：{examples}；data.bad_samples=fatal 会使其终止运行。</translation>
+    </message>
+    <message>
+        <source>{at}expected an object, received {value}</source>
+        <comment>engine message</comment>
+        <translation>{at}应为对象，收到 {value}</translation>
+    </message>
+    <message>
+        <source>{at}the field {needed} is missing</source>
+        <comment>engine message</comment>
+        <translation>{at}缺少字段 {needed}</translation>
+    </message>
+    <message>
+        <source>{bad} of {names} sounds are</source>
+        <comment>engine message</comment>
+        <translation>{names} 个声音中有 {bad} 个</translation>
+    </message>
+    <message>
+        <source>{bad} of {total} sounds in {folder} cannot be used:{lines}{more}</source>
+        <comment>engine message</comment>
+        <translation>{folder} 中 {total} 个声音有 {bad} 个无法使用：{lines}{more}</translation>
+    </message>
+    <message>
+        <source>{begin} A step is estimated to take {describe}.</source>
+        <comment>engine message</comment>
+        <translation>{begin}估计一步需要 {describe}。</translation>
+    </message>
+    <message>
+        <source>{begin} Use a smaller mini-batch, a smaller network, or a machine or device with more memory.</source>
+        <comment>engine message</comment>
+        <translation>{begin}请使用更小的小批量、更小的网络，或内存更多的机器或设备。</translation>
+    </message>
+    <message>
+        <source>{between} window(s) {verbs} two splits and {verbs_2} unused.</source>
+        <comment>engine message</comment>
+        <translation>{between} 个窗跨越两个部分，未使用。</translation>
+    </message>
+    <message>
+        <source>{broken} of {trials} trial(s) failed: {broken_2}</source>
+        <comment>engine message</comment>
+        <translation>{trials} 个试验中有 {broken} 个失败：{broken_2}</translation>
+    </message>
+    <message>
+        <source>{bytes} are more than the {limit}</source>
+        <comment>engine message</comment>
+        <translation>{bytes} 超过 {limit}</translation>
+    </message>
+    <message>
+        <source>{capitalize} has no column {name}.</source>
+        <comment>engine message</comment>
+        <translation>{capitalize} 没有列 {name}。</translation>
+    </message>
+    <message>
+        <source>{capitalize} need(s) {axes} letter{plural} ({axes_2}) behind the arrow, received {right}.</source>
+        <comment>engine message</comment>
+        <translation>{capitalize}在箭头之后需要 {axes} 个字母 ({axes_2})，收到 {right}。</translation>
+    </message>
+    <message>
+        <source>{capitalize} need{value} {axes} size{value_2} ({axes_2}), received none.</source>
+        <comment>engine message</comment>
+        <translation>{capitalize}需要 {axes} 个大小 ({axes_2})，未收到任何大小。</translation>
+    </message>
+    <message>
+        <source>{capitalize}s without an image, left out: {spare}.</source>
+        <comment>engine message</comment>
+        <translation>没有图像的{capitalize}，已排除：{spare}。</translation>
+    </message>
+    <message>
+        <source>{cause} The run was restarted {times}, which is the limit (run.max_restarts).</source>
+        <comment>engine message</comment>
+        <translation>{cause}运行已重新启动 {times}，达到上限 (run.max_restarts)。</translation>
+    </message>
+    <message>
+        <source>{changed} tensor(s) of {file} {verb} other sizes than the layer and {verb_2} been left out: {changed_2}.</source>
+        <comment>engine message</comment>
+        <translation>{file} 的 {changed} 个张量大小与层不同，已略去：{changed_2}。</translation>
+    </message>
+    <message>
+        <source>{changes} Put it back as it was, or evaluate on it as other data (--data).</source>
+        <comment>engine message</comment>
+        <translation>{changes}请将其恢复原样，或作为其他数据在其上评估 (--data)。</translation>
+    </message>
+    <message>
+        <source>{changes} Put it back as it was, or train anew.</source>
+        <comment>engine message</comment>
+        <translation>{changes}请将其恢复原样，或重新训练。</translation>
+    </message>
+    <message>
+        <source>{channels} numbers have {channels_2} products: expected at most {most_squared} numbers.</source>
+        <comment>engine message</comment>
+        <translation>{channels} 个数有 {channels_2} 个乘积：应最多 {most_squared} 个数。</translation>
+    </message>
+    <message>
+        <source>{channels} output(s)</source>
+        <comment>engine message</comment>
+        <translation>{channels} 个输出</translation>
+    </message>
+    <message>
+        <source>{channels} outputs</source>
+        <comment>engine message</comment>
+        <translation>{channels} 个输出</translation>
+    </message>
+    <message>
+        <source>{classes} subfolders, some with folders inside</source>
+        <comment>engine message</comment>
+        <translation>{classes} 个子文件夹，其中一些内含文件夹</translation>
+    </message>
+    <message>
+        <source>{code_name} in {file}, line {line}, {words} {names}.</source>
+        <comment>engine message</comment>
+        <translation>{code_name} 位于 {file} 第 {line} 行，{words} {names}。</translation>
+    </message>
+    <message>
+        <source>{code_name} takes {num_inputs} tensor(s), the layer has {num_inputs_2} input(s).</source>
+        <comment>engine message</comment>
+        <translation>{code_name} 接收 {num_inputs} 个张量，该层有 {num_inputs_2} 个输入。</translation>
+    </message>
+    <message>
+        <source>{colours}; a mask is grey or has a palette, one value per class</source>
+        <comment>engine message</comment>
+        <translation>{colours}；掩码应为灰度或带调色板，每个类别一个值</translation>
+    </message>
+    <message>
+        <source>{column}: expected a finite number, {received}.</source>
+        <comment>engine message</comment>
+        <translation>{column}：应为有限的数，{received}。</translation>
+    </message>
+    <message>
+        <source>{column}: expected {expected}, received {text}.</source>
+        <comment>engine message</comment>
+        <translation>{column}：应为{expected}，收到 {text}。</translation>
+    </message>
+    <message>
+        <source>{column}: expected {expected}, there is no value.</source>
+        <comment>engine message</comment>
+        <translation>{column}：应为{expected}，没有值。</translation>
+    </message>
+    <message>
+        <source>{column}: received {value}; expected numbers up to {largest}.</source>
+        <comment>engine message</comment>
+        <translation>{column}：收到 {value}；数值应不超过 {largest}。</translation>
+    </message>
+    <message>
+        <source>{command} does not start: {strip}</source>
+        <comment>engine message</comment>
+        <translation>{command} 无法启动：{strip}</translation>
+    </message>
+    <message>
+        <source>{command} has failed: {strip}</source>
+        <comment>engine message</comment>
+        <translation>{command} 失败：{strip}</translation>
+    </message>
+    <message>
+        <source>{command}: not understood: {unknown}.</source>
+        <comment>engine message</comment>
+        <translation>{command}：无法理解：{unknown}。</translation>
+    </message>
+    <message>
+        <source>{command}: there is no {name}.</source>
+        <comment>engine message</comment>
+        <translation>{command}：没有 {name}。</translation>
+    </message>
+    <message>
+        <source>{content} are not read by {protocol}://.</source>
+        <comment>engine message</comment>
+        <translation>{content} 不能通过 {protocol}:// 读取。</translation>
+    </message>
+    <message>
+        <source>{contradicting} sample(s) with the inputs of another one and other targets</source>
+        <comment>engine message</comment>
+        <translation>有 {contradicting} 个样本与另一样本的输入相同而目标不同</translation>
+    </message>
+    <message>
+        <source>{counts} file(s) {title}</source>
+        <comment>engine message</comment>
+        <translation>{counts} 个文件{title}</translation>
+    </message>
+    <message>
+        <source>{count} cannot be used</source>
+        <comment>engine message</comment>
+        <translation>{count} 无法使用</translation>
+    </message>
+    <message>
+        <source>{count} channel</source>
+        <comment>engine message</comment>
+        <translation>{count} 个通道</translation>
+    </message>
+    <message>
+        <source>{count} channels</source>
+        <comment>engine message</comment>
+        <translation>{count} 个通道</translation>
+    </message>
+    <message>
+        <source>{count} entries are not image files</source>
+        <comment>engine message</comment>
+        <translation>{count} 项不是图像文件</translation>
+    </message>
+    <message>
+        <source>{count} hour(s)</source>
+        <comment>engine message</comment>
+        <translation>{count} 小时</translation>
+    </message>
+    <message>
+        <source>{count} image(s) in one folder: choose a table of their targets, or a folder of masks or targets</source>
+        <comment>engine message</comment>
+        <translation>同一文件夹中的 {count} 个图像：请选择其目标的表，或掩码或目标的文件夹</translation>
+    </message>
+    <message>
+        <source>{count} image(s), and the table {best} that may name their targets</source>
+        <comment>engine message</comment>
+        <translation>{count} 个图像，以及可能指定其目标的表 {best}</translation>
+    </message>
+    <message>
+        <source>{count} image(s), and the table {best} that names their targets</source>
+        <comment>engine message</comment>
+        <translation>{count} 个图像，以及指定其目标的表 {best}</translation>
+    </message>
+    <message>
+        <source>{count} in {limit_s} s.</source>
+        <comment>engine message</comment>
+        <translation>{limit_s} 秒内 {count}。</translation>
+    </message>
+    <message>
+        <source>{count} iteration(s)</source>
+        <comment>engine message</comment>
+        <translation>{count} 次迭代</translation>
+    </message>
+    <message>
+        <source>{count} layers in all copies of all blocks; a network has at most {layer_limit}.</source>
+        <comment>engine message</comment>
+        <translation>所有模块的所有副本共有 {count} 个层；一个网络最多 {layer_limit} 个。</translation>
+    </message>
+    <message>
+        <source>{count} minute(s)</source>
+        <comment>engine message</comment>
+        <translation>{count} 分钟</translation>
+    </message>
+    <message>
+        <source>{count} modes along axis {axis}, which has {most} frequencies: received {x}.</source>
+        <comment>engine message</comment>
+        <translation>轴 {axis} 上有 {count} 个模态，而该轴有 {most} 个频率：收到 {x}。</translation>
+    </message>
+    <message>
+        <source>{count} no layer here: {text}{more}.</source>
+        <comment>engine message</comment>
+        <translation>{count}在此没有对应的层：{text}{more}。</translation>
+    </message>
+    <message>
+        <source>{count} no {noun} in {masks}: {lonely}.</source>
+        <comment>engine message</comment>
+        <translation>{count}在 {masks} 中没有{noun}：{lonely}。</translation>
+    </message>
+    <message>
+        <source>{count} of {headers} images that were looked at</source>
+        <comment>engine message</comment>
+        <translation>所查看的 {headers} 个图像中有 {count} 个</translation>
+    </message>
+    <message>
+        <source>{count} of {rows} rows have no {name}</source>
+        <comment>engine message</comment>
+        <translation>{rows} 行中有 {count} 行没有 {name}</translation>
+    </message>
+    <message>
+        <source>{count} of {sum} steps in &apos;{time}&apos; are longer than the usual one, as without weekends: rows are taken to follow each other evenly (data.time_gaps=break has no window cross them).</source>
+        <comment>engine message</comment>
+        <translation>“{time}”中 {sum} 步有 {count} 步比通常的长（例如没有周末）：各行视为均匀相接（data.time_gaps=break 可使窗不跨越它们）。</translation>
+    </message>
+    <message>
+        <source>{count} row(s) of the file are like that.</source>
+        <comment>engine message</comment>
+        <translation>文件中有 {count} 行如此。</translation>
+    </message>
+    <message>
+        <source>{count} row(s) of the file is like that.</source>
+        <comment>engine message</comment>
+        <translation>文件中有 {count} 行如此。</translation>
+    </message>
+    <message>
+        <source>{count} row(s) of {rows} without a value</source>
+        <comment>engine message</comment>
+        <translation>{rows} 行中有 {count} 行没有值</translation>
+    </message>
+    <message>
+        <source>{count} sample of the data is named {name}, and data.{name_2}_path names other {name_3} data.</source>
+        <comment>engine message</comment>
+        <translation>{count} 个数据样本被标为 {name}，而 data.{name_2}_path 指定了其他{name_3}数据。</translation>
+    </message>
+    <message>
+        <source>{count} samples of the data are named {name}, and data.{name_2}_path names other {name_3} data.</source>
+        <comment>engine message</comment>
+        <translation>{count} 个数据样本被标为 {name}，而 data.{name_2}_path 指定了其他{name_3}数据。</translation>
+    </message>
+    <message>
+        <source>{count} second(s)</source>
+        <comment>engine message</comment>
+        <translation>{count} 秒</translation>
+    </message>
+    <message>
+        <source>{count} sounds, and the table {name} that names them</source>
+        <comment>engine message</comment>
+        <translation>{count} 个声音，以及列出它们的表 {name}</translation>
+    </message>
+    <message>
+        <source>{count} stages need as many layers whose weights learn; the network has {learning} outside of blocks, each block counted as one.</source>
+        <comment>engine message</comment>
+        <translation>{count} 个阶段需要同样多的带可学习权重的层；网络在模块之外有 {learning} 个，每个模块计为一个。</translation>
+    </message>
+    <message>
+        <source>{count} tensor(s) came out, the layer has {num_outputs} output(s).</source>
+        <comment>engine message</comment>
+        <translation>得到 {count} 个张量，而该层有 {num_outputs} 个输出。</translation>
+    </message>
+    <message>
+        <source>{count} text(s) of {lengths} reach {most} tokens, and are cut there.</source>
+        <comment>engine message</comment>
+        <translation>{lengths} 段文本中有 {count} 段达到 {most} 个词元，并在此处截断。</translation>
+    </message>
+    <message>
+        <source>{count} training sample(s)</source>
+        <comment>engine message</comment>
+        <translation>{count} 个训练样本</translation>
+    </message>
+    <message>
+        <source>{count}whole number(s) of at least {low}{top}</source>
+        <comment>engine message</comment>
+        <translation>{count}个不小于 {low} 的整数{top}</translation>
+    </message>
+    <message>
+        <source>{cut} of the tokens lie beyond the end of a block and are not used.</source>
+        <comment>engine message</comment>
+        <translation>{cut} 的词元位于块末端之后，未使用。</translation>
+    </message>
+    <message>
+        <source>{data} entries</source>
+        <comment>engine message</comment>
+        <translation>{data} 项</translation>
+    </message>
+    <message>
+        <source>{dtype} one number</source>
+        <comment>engine message</comment>
+        <translation>{dtype} 一个数</translation>
+    </message>
+    <message>
+        <source>{empty} of {bands} mel bands are narrower than the step between two frequencies and stay empty.</source>
+        <comment>engine message</comment>
+        <translation>{bands} 个 mel 频带中有 {empty} 个比两个频率的间距更窄，因此为空。</translation>
+    </message>
+    <message>
+        <source>{ends} {output}; responses are real numbers.</source>
+        <comment>engine message</comment>
+        <translation>{ends}{output}；响应是实数。</translation>
+    </message>
+    <message>
+        <source>{end}, and such files are read from a folder</source>
+        <comment>engine message</comment>
+        <translation>{end}，而此类文件须从文件夹读取</translation>
+    </message>
+    <message>
+        <source>{end}, but it is no text</source>
+        <comment>engine message</comment>
+        <translation>{end}，但它不是文本</translation>
+    </message>
+    <message>
+        <source>{end}, but its contents are of another kind</source>
+        <comment>engine message</comment>
+        <translation>{end}，但其内容是另一种</translation>
+    </message>
+    <message>
+        <source>{epochs} epoch(s)</source>
+        <comment>engine message</comment>
+        <translation>{epochs} 轮</translation>
+    </message>
+    <message>
+        <source>{epochs} iteration(s)</source>
+        <comment>engine message</comment>
+        <translation>{epochs} 次迭代</translation>
+    </message>
+    <message>
+        <source>{error} Give the sequence input a length, cut or fill all sequences to one length, or use another layer.</source>
+        <comment>engine message</comment>
+        <translation>{error}请为序列输入设定长度，将所有序列截断或填充到同一长度，或使用其他层。</translation>
+    </message>
+    <message>
+        <source>{error} The file was not kept.</source>
+        <comment>engine message</comment>
+        <translation>{error}文件未保留。</translation>
+    </message>
+    <message>
+        <source>{error} The run goes on without it.</source>
+        <comment>engine message</comment>
+        <translation>{error}运行会在没有它的情况下继续。</translation>
+    </message>
+    <message>
+        <source>{executable} -m pip install &quot;netwright[{missing}]&quot;</source>
+        <comment>engine message</comment>
+        <translation>{executable} -m pip install &quot;netwright[{missing}]&quot;</translation>
+    </message>
+    <message>
+        <source>{executable} -m pip install &quot;{name}{specifier}&quot;</source>
+        <comment>engine message</comment>
+        <translation>{executable} -m pip install &quot;{name}{specifier}&quot;</translation>
+    </message>
+    <message>
+        <source>{executable} -m pip install --force-reinstall torch</source>
+        <comment>engine message</comment>
+        <translation>{executable} -m pip install --force-reinstall torch</translation>
+    </message>
+    <message>
+        <source>{facts} is a table of numbers and no picture here.</source>
+        <comment>engine message</comment>
+        <translation>{facts} 是数值表，此处没有图片。</translation>
+    </message>
+    <message>
+        <source>{fault} in {name}.</source>
+        <comment>engine message</comment>
+        <translation>{name} 中：{fault}。</translation>
+    </message>
+    <message>
+        <source>{file} cannot be read: there is no such file.</source>
+        <comment>engine message</comment>
+        <translation>无法读取 {file}：没有这个文件。</translation>
+    </message>
+    <message>
+        <source>{file} cannot be read: {value}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取 {file}：{value}。</translation>
+    </message>
+    <message>
+        <source>{file} cannot be used: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法使用 {file}：{error}。</translation>
+    </message>
+    <message>
+        <source>{file} cannot be written: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入 {file}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>{file} exists.</source>
+        <comment>engine message</comment>
+        <translation>{file} 已存在。</translation>
+    </message>
+    <message>
+        <source>{file} has no &apos;{name}&apos; once it has run.</source>
+        <comment>engine message</comment>
+        <translation>{file} 运行后没有“{name}”。</translation>
+    </message>
+    <message>
+        <source>{file} has no cluster profile.</source>
+        <comment>engine message</comment>
+        <translation>{file} 没有集群配置文件。</translation>
+    </message>
+    <message>
+        <source>{file} has the columns {names}; the first file, {path}, has {channels}.</source>
+        <comment>engine message</comment>
+        <translation>{file} 的列为 {names}；第一个文件 {path} 的列为 {channels}。</translation>
+    </message>
+    <message>
+        <source>{file} has {size} bytes; a tokenizer.json has at most {most_tokenizer_bytes}.</source>
+        <comment>engine message</comment>
+        <translation>{file} 有 {size} 字节；tokenizer.json 最多 {most_tokenizer_bytes}。</translation>
+    </message>
+    <message>
+        <source>{file} holds no sample.</source>
+        <comment>engine message</comment>
+        <translation>{file} 不含样本。</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: its entry is neither shown nor trained</source>
+        <comment>engine message</comment>
+        <translation>{file} 已损坏：其项既不显示也不训练</translation>
+    </message>
+    <message>
+        <source>{file} is no text in UTF-8.</source>
+        <comment>engine message</comment>
+        <translation>{file} 不是 UTF-8 文本。</translation>
+    </message>
+    <message>
+        <source>{file} is not a file of cluster profiles.</source>
+        <comment>engine message</comment>
+        <translation>{file} 不是集群配置文件的文件。</translation>
+    </message>
+    <message>
+        <source>{file} is not a file of presets.</source>
+        <comment>engine message</comment>
+        <translation>{file} 不是预设文件。</translation>
+    </message>
+    <message>
+        <source>{file} was changed just now.</source>
+        <comment>engine message</comment>
+        <translation>{file} 刚刚更改过。</translation>
+    </message>
+    <message>
+        <source>{file}, line {line}: the byte 0x{content} is not {encoding}.</source>
+        <comment>engine message</comment>
+        <translation>{file}，第 {line} 行：字节 0x{content} 不是 {encoding}。</translation>
+    </message>
+    <message>
+        <source>{file}: state_dict returned what cannot be saved.</source>
+        <comment>engine message</comment>
+        <translation>{file}：state_dict 返回了无法保存的内容。</translation>
+    </message>
+    <message>
+        <source>{file}: {function_name} returned {got} for {count} samples.</source>
+        <comment>engine message</comment>
+        <translation>{file}：{function_name} 对 {count} 个样本返回了 {got}。</translation>
+    </message>
+    <message>
+        <source>{file}: {name} is not an nn.Module but a {name_2}.</source>
+        <comment>engine message</comment>
+        <translation>{file}：{name} 不是 nn.Module，而是 {name_2}。</translation>
+    </message>
+    <message>
+        <source>{file}: {name} returned a {kind}.</source>
+        <comment>engine message</comment>
+        <translation>{file}：{name} 返回了 {kind}。</translation>
+    </message>
+    <message>
+        <source>{file}: {name} returned {got} for {count} samples.</source>
+        <comment>engine message</comment>
+        <translation>{file}：{name} 对 {count} 个样本返回了 {got}。</translation>
+    </message>
+    <message>
+        <source>{file}: {name} returned {name_2}.</source>
+        <comment>engine message</comment>
+        <translation>{file}：{name} 返回了 {name_2}。</translation>
+    </message>
+    <message>
+        <source>{file}: {name} went wrong: {error}.</source>
+        <comment>engine message</comment>
+        <translation>{file}：{name} 出错：{error}。</translation>
+    </message>
+    <message>
+        <source>{finished} of {ended} run(s) finished</source>
+        <comment>engine message</comment>
+        <translation>{ended} 个运行中有 {finished} 个已完成</translation>
+    </message>
+    <message>
+        <source>{first} to {last} ({part} layers)</source>
+        <comment>engine message</comment>
+        <translation>{first} 到 {last}（{part} 个层）</translation>
+    </message>
+    <message>
+        <source>{flaws} of {names} image files are</source>
+        <comment>engine message</comment>
+        <translation>{names} 个图像文件中有 {flaws} 个</translation>
+    </message>
+    <message>
+        <source>{folder} cannot be listed: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法列出 {folder}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>{folder} cannot be read: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取 {folder}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>{folder} cannot be written: {name} are kept there</source>
+        <comment>engine message</comment>
+        <translation>无法写入 {folder}：{name}保存在那里</translation>
+    </message>
+    <message>
+        <source>{folder} cannot be written: {value}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入 {folder}：{value}。</translation>
+    </message>
+    <message>
+        <source>{folder} gives back other bytes than were written</source>
+        <comment>engine message</comment>
+        <translation>{folder} 返回的字节与写入的不同</translation>
+    </message>
+    <message>
+        <source>{folder} has class folders without {noun}: {empty}.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 的类别文件夹中没有{noun}：{empty}。</translation>
+    </message>
+    <message>
+        <source>{folder} has no classes: {why}.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 没有类别：{why}。</translation>
+    </message>
+    <message>
+        <source>{folder} has no images.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 没有图像。</translation>
+    </message>
+    <message>
+        <source>{folder} has no preparation.json: the version of Netwright that trained it did not store how the data is prepared.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 没有 preparation.json：训练它的 Netwright 版本没有保存数据的准备方式。</translation>
+    </message>
+    <message>
+        <source>{folder} has no tables ({suffixes}) of sequences.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 没有序列的表 ({suffixes})。</translation>
+    </message>
+    <message>
+        <source>{folder} has no {file} to store it in.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 没有可存储它的 {file}。</translation>
+    </message>
+    <message>
+        <source>{folder} has one class only, &apos;{classes}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 只有一个类别“{classes}”。</translation>
+    </message>
+    <message>
+        <source>{folder} has one class only, &apos;{files}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 只有一个类别“{files}”。</translation>
+    </message>
+    <message>
+        <source>{folder} has tables and no class folders.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 有表而没有类别文件夹。</translation>
+    </message>
+    <message>
+        <source>{folder} has {classes} subfolders; at most {most_classes} classes can be told apart.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 有 {classes} 个子文件夹；最多可区分 {most_classes} 个类别。</translation>
+    </message>
+    <message>
+        <source>{folder} has {files} files; at most {most_files} are taken.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 有 {files} 个文件；最多接收 {most_files} 个。</translation>
+    </message>
+    <message>
+        <source>{folder} has {files} subfolders; at most {most_classes} classes can be told apart.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 有 {files} 个子文件夹；最多可区分 {most_classes} 个类别。</translation>
+    </message>
+    <message>
+        <source>{folder} has {free} GB left.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 还剩 {free} GB。</translation>
+    </message>
+    <message>
+        <source>{folder} holds {files} files of arrays; at most {most_files} are taken.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 含有 {files} 个数组文件；最多接收 {most_files} 个。</translation>
+    </message>
+    <message>
+        <source>{folder} is a file, so nothing can be written into it.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 是文件，因此无法在其中写入内容。</translation>
+    </message>
+    <message>
+        <source>{folder} is a file.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 是文件。</translation>
+    </message>
+    <message>
+        <source>{folder} is damaged: {error}.</source>
+        <comment>engine message</comment>
+        <translation>{folder} 已损坏：{error}。</translation>
+    </message>
+    <message>
+        <source>{folder} is not the folder of a job</source>
+        <comment>engine message</comment>
+        <translation>{folder} 不是作业的文件夹</translation>
+    </message>
+    <message>
+        <source>{found} error(s), {found_2} warning(s)</source>
+        <comment>engine message</comment>
+        <translation>{found} 个错误，{found_2} 个警告</translation>
+    </message>
+    <message>
+        <source>{gethostname} does not see the folder of the experiment, {path}.</source>
+        <comment>engine message</comment>
+        <translation>{gethostname} 看不到实验的文件夹 {path}。</translation>
+    </message>
+    <message>
+        <source>{gethostname} has no network interface {interface} with an IPv4 address.</source>
+        <comment>engine message</comment>
+        <translation>{gethostname} 没有带 IPv4 地址的网络接口 {interface}。</translation>
+    </message>
+    <message>
+        <source>{hint} Expected an option such as training.momentum or a field such as network.conv_1.filters.</source>
+        <comment>engine message</comment>
+        <translation>{hint}应为选项（如 training.momentum）或字段（如 network.conv_1.filters）。</translation>
+    </message>
+    <message>
+        <source>{hint} Known are: {listed}.</source>
+        <comment>engine message</comment>
+        <translation>{hint}已知的有：{listed}。</translation>
+    </message>
+    <message>
+        <source>{hint} Sections are: {sections}.</source>
+        <comment>engine message</comment>
+        <translation>{hint}部分有：{sections}。</translation>
+    </message>
+    <message>
+        <source>{hint} `netwright-engine help` lists them.</source>
+        <comment>engine message</comment>
+        <translation>{hint} `netwright-engine help` 会列出它们。</translation>
+    </message>
+    <message>
+        <source>{host} ({files} files)</source>
+        <comment>engine message</comment>
+        <translation>{host}（{files} 个文件）</translation>
+    </message>
+    <message>
+        <source>{host} of Ray: {value}.</source>
+        <comment>engine message</comment>
+        <translation>Ray 的 {host}：{value}。</translation>
+    </message>
+    <message>
+        <source>{host}: the agent ended with code {returncode}.</source>
+        <comment>engine message</comment>
+        <translation>{host}：代理以代码 {returncode} 结束。</translation>
+    </message>
+    <message>
+        <source>{host}: the agent ended with code {returncode}: {message}</source>
+        <comment>engine message</comment>
+        <translation>{host}：代理以代码 {returncode} 结束：{message}</translation>
+    </message>
+    <message>
+        <source>{host}: {command} has Netwright {answer}, and here it is {version}.</source>
+        <comment>engine message</comment>
+        <translation>{host}：{command} 有 Netwright {answer}，而此处为 {version}。</translation>
+    </message>
+    <message>
+        <source>{host}: {command} has no {title}.</source>
+        <comment>engine message</comment>
+        <translation>{host}：{command} 没有 {title}。</translation>
+    </message>
+    <message>
+        <source>{host}: {command} is Python {answer}.</source>
+        <comment>engine message</comment>
+        <translation>{host}：{command} 是 Python {answer}。</translation>
+    </message>
+    <message>
+        <source>{how} of the training rows</source>
+        <comment>engine message</comment>
+        <translation>训练行的{how}</translation>
+    </message>
+    <message>
+        <source>{images} images in {other}, and {noun} of the same name for each in {name}</source>
+        <comment>engine message</comment>
+        <translation>{other} 中有 {images} 个图像，{name} 中各有一个同名的{noun}</translation>
+    </message>
+    <message>
+        <source>{info} is damaged or missing: {path} is no experiment.</source>
+        <comment>engine message</comment>
+        <translation>{info} 已损坏或缺失：{path} 不是实验。</translation>
+    </message>
+    <message>
+        <source>{items} column(s) that give the target away</source>
+        <comment>engine message</comment>
+        <translation>{items} 列泄露了目标</translation>
+    </message>
+    <message>
+        <source>{items} column(s) that gives the target away</source>
+        <comment>engine message</comment>
+        <translation>{items} 列泄露了目标</translation>
+    </message>
+    <message>
+        <source>{items} column(s) with one value only</source>
+        <comment>engine message</comment>
+        <translation>{items} 列只有一个值</translation>
+    </message>
+    <message>
+        <source>{items} columns have missing values: {value}</source>
+        <comment>engine message</comment>
+        <translation>{items} 列有缺失值：{value}</translation>
+    </message>
+    <message>
+        <source>{items} label(s) that similar samples contradict</source>
+        <comment>engine message</comment>
+        <translation>{items} 个标签与相似样本矛盾</translation>
+    </message>
+    <message>
+        <source>{items} sample(s)</source>
+        <comment>engine message</comment>
+        <translation>{items} 个样本</translation>
+    </message>
+    <message>
+        <source>{key_of}.{target} of {shown} is no target: it is larger than {most}, or no text.</source>
+        <comment>engine message</comment>
+        <translation>{shown} 的 {key_of}.{target} 不是目标：它大于 {most}，或不是文本。</translation>
+    </message>
+    <message>
+        <source>{key} is {shape} here, {file_shape} in the file</source>
+        <comment>engine message</comment>
+        <translation>{key} 在此处为 {shape}，在文件中为 {file_shape}</translation>
+    </message>
+    <message>
+        <source>{key} is {shape} here, {file_shape} in the file.</source>
+        <comment>engine message</comment>
+        <translation>{key} 在此处为 {shape}，在文件中为 {file_shape}。</translation>
+    </message>
+    <message>
+        <source>{key} of {shown}</source>
+        <comment>engine message</comment>
+        <translation>{shown} 的 {key}</translation>
+    </message>
+    <message>
+        <source>{kind} has no place in it.</source>
+        <comment>engine message</comment>
+        <translation>其中不能使用 {kind}。</translation>
+    </message>
+    <message>
+        <source>{kind} has one address, received {hosts}.</source>
+        <comment>engine message</comment>
+        <translation>{kind} 只有一个地址，收到 {hosts}。</translation>
+    </message>
+    <message>
+        <source>{labels} are both set; images have one kind of targets.</source>
+        <comment>engine message</comment>
+        <translation>{labels} 都已设置；图像只有一种目标。</translation>
+    </message>
+    <message>
+        <source>{label} for {spoken}: a small network to start from.</source>
+        <comment>engine message</comment>
+        <translation>用于{spoken}的 {label}：可作为起点的小型网络。</translation>
+    </message>
+    <message>
+        <source>{label} has no input that could be passed on.</source>
+        <comment>engine message</comment>
+        <translation>{label}没有可直接传递的输入。</translation>
+    </message>
+    <message>
+        <source>{label} names {count} shards; at most {most_shards} can be read.</source>
+        <comment>engine message</comment>
+        <translation>{label} 指定了 {count} 个分片；最多可读取 {most_shards} 个。</translation>
+    </message>
+    <message>
+        <source>{label} needs &apos;{must_be_named}&apos;; {call}.</source>
+        <comment>engine message</comment>
+        <translation>{label}需要“{must_be_named}”；{call}。</translation>
+    </message>
+    <message>
+        <source>{label} takes {count} argument(s); {call}.</source>
+        <comment>engine message</comment>
+        <translation>{label}接收 {count} 个参数；{call}。</translation>
+    </message>
+    <message>
+        <source>{label}: nothing says what belongs together.</source>
+        <comment>engine message</comment>
+        <translation>{label}：未说明哪些样本属于一组。</translation>
+    </message>
+    <message>
+        <source>{label}: there are no columns.</source>
+        <comment>engine message</comment>
+        <translation>{label}：没有列。</translation>
+    </message>
+    <message>
+        <source>{label}: there are no folders.</source>
+        <comment>engine message</comment>
+        <translation>{label}：没有文件夹。</translation>
+    </message>
+    <message>
+        <source>{layer} and {again} follow each other: probabilities are made of probabilities, and hardly any gradient is left.</source>
+        <comment>engine message</comment>
+        <translation>{layer} 与 {again} 前后相接：对概率再求概率，几乎没有梯度留下。</translation>
+    </message>
+    <message>
+        <source>{layer} and {other} follow each other without an activation: two linear layers in a row can do no more than one.</source>
+        <comment>engine message</comment>
+        <translation>{layer} 与 {other} 前后相接而没有激活：连续两个线性层的能力不超过一个。</translation>
+    </message>
+    <message>
+        <source>{layer} of the GPU: {words}</source>
+        <comment>engine message</comment>
+        <translation>GPU 的{layer}：{words}</translation>
+    </message>
+    <message>
+        <source>{learning} worker(s) at most, or</source>
+        <comment>engine message</comment>
+        <translation>最多 {learning} 个工作单元，或</translation>
+    </message>
+    <message>
+        <source>{levels} levels need at least {value} steps, the signal has {steps}.</source>
+        <comment>engine message</comment>
+        <translation>{levels} 级至少需要 {value} 步，信号有 {steps} 步。</translation>
+    </message>
+    <message>
+        <source>{lie} beside the class folders, left out.</source>
+        <comment>engine message</comment>
+        <translation>{lie}位于类别文件夹旁边，已排除。</translation>
+    </message>
+    <message>
+        <source>{lie} no row in the table, left out: {spare}.</source>
+        <comment>engine message</comment>
+        <translation>{lie}在表中没有行，已排除：{spare}。</translation>
+    </message>
+    <message>
+        <source>{lonely} of {images} images have</source>
+        <comment>engine message</comment>
+        <translation>{images} 个图像中有 {lonely} 个</translation>
+    </message>
+    <message>
+        <source>{manifest} is not what was saved</source>
+        <comment>engine message</comment>
+        <translation>{manifest} 与保存时的内容不同</translation>
+    </message>
+    <message>
+        <source>{manifest}: this part cannot be read: {error}.</source>
+        <comment>engine message</comment>
+        <translation>{manifest}：无法读取此组件：{error}。</translation>
+    </message>
+    <message>
+        <source>{meaning} Read the code, then import it again with --trust, or in the window with &apos;Run the class&apos;.</source>
+        <comment>engine message</comment>
+        <translation>{meaning}请阅读代码，然后用 --trust 重新导入，或在窗口中用“运行该类”导入。</translation>
+    </message>
+    <message>
+        <source>{message} Join or remove them.</source>
+        <comment>engine message</comment>
+        <translation>{message}请合并或移除它们。</translation>
+    </message>
+    <message>
+        <source>{message}{path} Put it there, or choose the data anew.</source>
+        <comment>engine message</comment>
+        <translation>{message}{path}请将其放到那里，或重新选择数据。</translation>
+    </message>
+    <message>
+        <source>{method} is for tables; the input &apos;{name}&apos; of this network is no row of a table.</source>
+        <comment>engine message</comment>
+        <translation>{method} 用于表；此网络的输入“{name}”不是表的行。</translation>
+    </message>
+    <message>
+        <source>{method} needs an input of numbers; this network takes indices, which have no slopes.</source>
+        <comment>engine message</comment>
+        <translation>{method} 需要数值输入；此网络接收索引，它们没有斜率。</translation>
+    </message>
+    <message>
+        <source>{metrics} before, {metrics_2} after, on {split} data</source>
+        <comment>engine message</comment>
+        <translation>之前 {metrics}，之后 {metrics_2}，在 {split} 数据上</translation>
+    </message>
+    <message>
+        <source>{metric} {metric_2} against {metric_3}</source>
+        <comment>engine message</comment>
+        <translation>{metric} {metric_2}，对比 {metric_3}</translation>
+    </message>
+    <message>
+        <source>{missing} of {cells} files of the table {path} {are} not in {folder}: {cell}.</source>
+        <comment>engine message</comment>
+        <translation>表 {path} 的 {cells} 个文件中有 {missing} 个不在 {folder} 中：{cell}。</translation>
+    </message>
+    <message>
+        <source>{modules} declares no layer type with a key.</source>
+        <comment>engine message</comment>
+        <translation>{modules} 没有声明带键的层类型。</translation>
+    </message>
+    <message>
+        <source>{module} ended with {code}; the lines above say how far it came.</source>
+        <comment>engine message</comment>
+        <translation>{module} 以 {code} 结束；上面的行说明了它进行到哪里。</translation>
+    </message>
+    <message>
+        <source>{most_label_bytes} bytes ({most_array_label_bytes} for npy)</source>
+        <comment>engine message</comment>
+        <translation>{most_label_bytes} 字节（npy 为 {most_array_label_bytes}）</translation>
+    </message>
+    <message>
+        <source>{names} and {names_2}</source>
+        <comment>engine message</comment>
+        <translation>{names} 和 {names_2}</translation>
+    </message>
+    <message>
+        <source>{names} columns of {path} are left.</source>
+        <comment>engine message</comment>
+        <translation>{path} 只剩 {names} 列。</translation>
+    </message>
+    <message>
+        <source>{names} do not see {folder}.</source>
+        <comment>engine message</comment>
+        <translation>{names} 看不到 {folder}。</translation>
+    </message>
+    <message>
+        <source>{names} does not see {folder}.</source>
+        <comment>engine message</comment>
+        <translation>{names} 看不到 {folder}。</translation>
+    </message>
+    <message>
+        <source>{names} keep{value} all channels: {roots}.</source>
+        <comment>engine message</comment>
+        <translation>{names}保留所有通道：{roots}。</translation>
+    </message>
+    <message>
+        <source>{names} layer{value} of the Keras model cannot be imported:</source>
+        <comment>engine message</comment>
+        <translation>Keras 模型的 {names} 个层不能导入：</translation>
+    </message>
+    <message>
+        <source>{names} more</source>
+        <comment>engine message</comment>
+        <translation>另外 {names} 个</translation>
+    </message>
+    <message>
+        <source>{names}, line {lineno}: {error}</source>
+        <comment>engine message</comment>
+        <translation>{names}，第 {lineno} 行：{error}</translation>
+    </message>
+    <message>
+        <source>{name} `netwright-engine docs` lists them.</source>
+        <comment>engine message</comment>
+        <translation>{name} `netwright-engine docs` 会列出它们。</translation>
+    </message>
+    <message>
+        <source>{name} `netwright-engine schema` lists them.</source>
+        <comment>engine message</comment>
+        <translation>{name} `netwright-engine schema` 会列出它们。</translation>
+    </message>
+    <message>
+        <source>{name} `netwright-engine templates` lists them.</source>
+        <comment>engine message</comment>
+        <translation>{name} `netwright-engine templates` 会列出它们。</translation>
+    </message>
+    <message>
+        <source>{name} `netwright-engine weights list` lists them.</source>
+        <comment>engine message</comment>
+        <translation>{name} `netwright-engine weights list` 会列出它们。</translation>
+    </message>
+    <message>
+        <source>{name} cannot be imported as Python.</source>
+        <comment>engine message</comment>
+        <translation>无法将 {name} 作为 Python 导入。</translation>
+    </message>
+    <message>
+        <source>{name} cannot be read as ONNX: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>无法将 {name} 读作 ONNX：{reason}。</translation>
+    </message>
+    <message>
+        <source>{name} cannot be read as a program of torch.export: {text}.</source>
+        <comment>engine message</comment>
+        <translation>无法将 {name} 读作 torch.export 的程序：{text}。</translation>
+    </message>
+    <message>
+        <source>{name} cannot be read: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取 {name}：{reason}。</translation>
+    </message>
+    <message>
+        <source>{name} cannot be read: {text}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取 {name}：{text}。</translation>
+    </message>
+    <message>
+        <source>{name} cannot be read: {tries} tries failed, the last with {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取 {name}：{tries} 次尝试均失败，最后一次为 {error}。</translation>
+    </message>
+    <message>
+        <source>{name} does not see the folder of the run, {folder}: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>{name} 看不到运行的文件夹 {folder}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>{name} has its numbers in {location}, which is not beside it.</source>
+        <comment>engine message</comment>
+        <translation>{name} 的数值在 {location} 中，而该文件不在其旁边。</translation>
+    </message>
+    <message>
+        <source>{name} has no class &apos;{name_2}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>{name} 没有类“{name_2}”。</translation>
+    </message>
+    <message>
+        <source>{name} has no method &apos;forward&apos;.</source>
+        <comment>engine message</comment>
+        <translation>{name} 没有方法“forward”。</translation>
+    </message>
+    <message>
+        <source>{name} has to run to build {name_2}, and the folder {parent} is not trusted.</source>
+        <comment>engine message</comment>
+        <translation>必须运行 {name} 才能构建 {name_2}，而文件夹 {parent} 不受信任。</translation>
+    </message>
+    <message>
+        <source>{name} has {classes} classes, of which the likeliest is chosen: a threshold of one decides nothing among the others.</source>
+        <comment>engine message</comment>
+        <translation>{name} 有 {classes} 个类别，取可能性最大的一个：单个类别的阈值不能在其他类别之间作出决定。</translation>
+    </message>
+    <message>
+        <source>{name} has {sizes} numbers; the first sample has {sizes_2}.</source>
+        <comment>engine message</comment>
+        <translation>{name} 有 {sizes} 个数；第一个样本有 {sizes_2} 个。</translation>
+    </message>
+    <message>
+        <source>{name} holds weights alone, which do not say how layers are connected, so no network can be made of it.</source>
+        <comment>engine message</comment>
+        <translation>{name} 只含权重，没有说明层如何连接，因此无法由它生成网络。</translation>
+    </message>
+    <message>
+        <source>{name} is an option of ONNX; the format is {kind}.</source>
+        <comment>engine message</comment>
+        <translation>{name} 是 ONNX 的选项；而格式为 {kind}。</translation>
+    </message>
+    <message>
+        <source>{name} is being fetched by another process.</source>
+        <comment>engine message</comment>
+        <translation>另一个进程正在获取 {name}。</translation>
+    </message>
+    <message>
+        <source>{name} is in stage {stage_of} and takes what {source} of stage {latest} gives.</source>
+        <comment>engine message</comment>
+        <translation>{name} 在阶段 {stage_of} 中，却接收阶段 {latest} 的 {source} 给出的内容。</translation>
+    </message>
+    <message>
+        <source>{name} is larger than {limit_bytes} MiB.</source>
+        <comment>engine message</comment>
+        <translation>{name} 大于 {limit_bytes} MiB。</translation>
+    </message>
+    <message>
+        <source>{name} is measured at validations and test alone.</source>
+        <comment>engine message</comment>
+        <translation>{name} 只在验证和测试时测量。</translation>
+    </message>
+    <message>
+        <source>{name} is never called: there is no such moment.</source>
+        <comment>engine message</comment>
+        <translation>{name} 永远不会被调用：没有这个时刻。</translation>
+    </message>
+    <message>
+        <source>{name} is not a JSON number</source>
+        <comment>engine message</comment>
+        <translation>{name} 不是 JSON 数值</translation>
+    </message>
+    <message>
+        <source>{name} is not a file.</source>
+        <comment>engine message</comment>
+        <translation>{name} 不是文件。</translation>
+    </message>
+    <message>
+        <source>{name} is not installed</source>
+        <comment>engine message</comment>
+        <translation>未安装 {name}</translation>
+    </message>
+    <message>
+        <source>{name} is not what was saved</source>
+        <comment>engine message</comment>
+        <translation>{name} 与保存时的内容不同</translation>
+    </message>
+    <message>
+        <source>{name} is predicted as {task} per {per} by one run, as {task_2} per {per_2} by the other.</source>
+        <comment>engine message</comment>
+        <translation>{name} 在一个运行中按每个 {per_2} 预测为{task_2}，在另一个中按每个 {per} 预测为{task}。</translation>
+    </message>
+    <message>
+        <source>{name} names the file {location} for its numbers, outside its folder.</source>
+        <comment>engine message</comment>
+        <translation>{name} 为其数值指定了其文件夹之外的文件 {location}。</translation>
+    </message>
+    <message>
+        <source>{name} names the file {location}, a link that leads out of its folder.</source>
+        <comment>engine message</comment>
+        <translation>{name} 指定了文件 {location}，它是指向其文件夹之外的链接。</translation>
+    </message>
+    <message>
+        <source>{name} names {places} shards; at most {most_shards} can be read.</source>
+        <comment>engine message</comment>
+        <translation>{name} 指定了 {places} 个分片；最多可读取 {most_shards} 个。</translation>
+    </message>
+    <message>
+        <source>{name} names {tar} and {parquet} files.</source>
+        <comment>engine message</comment>
+        <translation>{name} 同时指定了 {tar} 和 {parquet} 文件。</translation>
+    </message>
+    <message>
+        <source>{name} of the solver does not have the shape of its parameter</source>
+        <comment>engine message</comment>
+        <translation>求解器的 {name} 与其参数的形状不同</translation>
+    </message>
+    <message>
+        <source>{name} of the solver has another kind or shape</source>
+        <comment>engine message</comment>
+        <translation>求解器的 {name} 种类或形状不同</translation>
+    </message>
+    <message>
+        <source>{name} of {name_2} gives a {name_3}, not an nn.Module.</source>
+        <comment>engine message</comment>
+        <translation>{name_2} 的 {name} 给出 {name_3}，而不是 nn.Module。</translation>
+    </message>
+    <message>
+        <source>{name} of {path} has {size}; expected at most {json_limit_bytes}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的 {name} 有 {size}；应最多 {json_limit_bytes}。</translation>
+    </message>
+    <message>
+        <source>{name} of {path} is not JSON: {error}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的 {name} 不是 JSON：{error}。</translation>
+    </message>
+    <message>
+        <source>{name} of {path} is not a JSON object.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的 {name} 不是 JSON 对象。</translation>
+    </message>
+    <message>
+        <source>{name} of {place} has {size}; at most {limit} are read.</source>
+        <comment>engine message</comment>
+        <translation>{place} 的 {name} 有 {size}；最多读取 {limit}。</translation>
+    </message>
+    <message>
+        <source>{name} of {where} cannot be read: {death}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取 {where} 的 {name}：{death}。</translation>
+    </message>
+    <message>
+        <source>{name} prepares raw data; here that belongs to the options of the data</source>
+        <comment>engine message</comment>
+        <translation>{name} 用于准备原始数据；此处这属于数据的选项</translation>
+    </message>
+    <message>
+        <source>{name} sees another folder of this name, {folder}, than that of the run.</source>
+        <comment>engine message</comment>
+        <translation>{name} 看到的是同名的另一个文件夹 {folder}，而不是运行的文件夹。</translation>
+    </message>
+    <message>
+        <source>{name} takes {inputs} tensors; a layer takes 1 to {most_ports}.</source>
+        <comment>engine message</comment>
+        <translation>{name} 接收 {inputs} 个张量；层接收 1 到 {most_ports} 个。</translation>
+    </message>
+    <message>
+        <source>{name} uses version {opset} of ONNX&apos;s operators; versions from {oldest} on are read.</source>
+        <comment>engine message</comment>
+        <translation>{name} 使用 ONNX 算子的版本 {opset}；可读取从 {oldest} 起的版本。</translation>
+    </message>
+    <message>
+        <source>{name} was changed just now.</source>
+        <comment>engine message</comment>
+        <translation>{name} 刚刚更改过。</translation>
+    </message>
+    <message>
+        <source>{name} was edited after its export, or has no network noted at its end: its class Network has to run, and the folder {parent} is not trusted.</source>
+        <comment>engine message</comment>
+        <translation>{name} 在导出后被编辑过，或其末尾没有记录网络：必须运行其类 Network，而文件夹 {parent} 不受信任。</translation>
+    </message>
+    <message>
+        <source>{name} {version} is installed</source>
+        <comment>engine message</comment>
+        <translation>已安装 {name} {version}</translation>
+    </message>
+    <message>
+        <source>{name}, vocabulary: &apos;{name_2}&apos; of the data holds the index {largest}, but the embedding has vectors for 0 to {vocabulary} only.</source>
+        <comment>engine message</comment>
+        <translation>{name}，词汇表：数据的“{name_2}”含有索引 {largest}，但嵌入层只有 0 到 {vocabulary} 的向量。</translation>
+    </message>
+    <message>
+        <source>{name}: its {count} numbers in the file of constants do not learn.</source>
+        <comment>engine message</comment>
+        <translation>{name}：其常量文件中的 {count} 个数不学习。</translation>
+    </message>
+    <message>
+        <source>{name}{inner} is inside a block, and a block is in one stage as a whole: name {name_2}, or ungroup it.</source>
+        <comment>engine message</comment>
+        <translation>{name}{inner} 位于模块内部，而一个模块整体属于一个阶段：请指定 {name_2}，或取消组合。</translation>
+    </message>
+    <message>
+        <source>{notes}; batch normalisation takes the statistics of each piece</source>
+        <comment>engine message</comment>
+        <translation>{notes}；批量归一化对每一份取统计量</translation>
+    </message>
+    <message>
+        <source>{number}, or Infinity</source>
+        <comment>engine message</comment>
+        <translation>{number}，或 Infinity</translation>
+    </message>
+    <message>
+        <source>{option} {value}: expected a number above 0, and below 1e9.</source>
+        <comment>engine message</comment>
+        <translation>{option} {value}：应为大于 0 且小于 1e9 的数。</translation>
+    </message>
+    <message>
+        <source>{op} computes across the samples of a batch: what it gives for a sample depends on the others.</source>
+        <comment>engine message</comment>
+        <translation>{op} 跨批量的样本计算：它对一个样本的结果取决于其他样本。</translation>
+    </message>
+    <message>
+        <source>{original} of stage {first} and {name} of stage {number} are the same weights.</source>
+        <comment>engine message</comment>
+        <translation>阶段 {first} 的 {original} 与阶段 {number} 的 {name} 是相同的权重。</translation>
+    </message>
+    <message>
+        <source>{output}: PDF is not written here.</source>
+        <comment>engine message</comment>
+        <translation>{output}：此处不写入 PDF。</translation>
+    </message>
+    <message>
+        <source>{output}: a picture ends in {formats}, received {received}.</source>
+        <comment>engine message</comment>
+        <translation>{output}：图片以 {formats} 结尾，收到 {received}。</translation>
+    </message>
+    <message>
+        <source>{outside} files lie</source>
+        <comment>engine message</comment>
+        <translation>{outside} 个文件</translation>
+    </message>
+    <message>
+        <source>{padding_mode} takes later steps, which causal must not.</source>
+        <comment>engine message</comment>
+        <translation>{padding_mode} 会取之后的时间步，而 causal 不允许。</translation>
+    </message>
+    <message>
+        <source>{parent} cannot be written: {value}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入 {parent}：{value}。</translation>
+    </message>
+    <message>
+        <source>{parts} networks stand here without a connection between them: {words}.</source>
+        <comment>engine message</comment>
+        <translation>这里有 {parts} 个互不连接的网络：{words}。</translation>
+    </message>
+    <message>
+        <source>{path} and the other files of the run have more than {most_copied_bytes} GiB, and are not copied to the cluster.</source>
+        <comment>engine message</comment>
+        <translation>{path} 与运行的其他文件超过 {most_copied_bytes} GiB，不会复制到集群。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be copied to the cluster: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法将 {path} 复制到集群：{strerror}。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be locked: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法锁定 {path}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read as a Keras model: {words}.</source>
+        <comment>engine message</comment>
+        <translation>无法将 {path} 读作 Keras 模型：{words}。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read as a model: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法将 {path} 读作模型：{error}。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取 {path}：{reason}。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取 {path}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read: {value}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取 {path}：{value}。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be used: each row has a missing value.</source>
+        <comment>engine message</comment>
+        <translation>无法使用 {path}：每一行都有缺失值。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be used: it has no rows.</source>
+        <comment>engine message</comment>
+        <translation>无法使用 {path}：它没有行。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be used: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法使用 {path}：{error}。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be written: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入 {path}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be written: {value}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入 {path}：{value}。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be {action} by ONNX Runtime: {value}.</source>
+        <comment>engine message</comment>
+        <translation>ONNX Runtime 无法对 {path} 执行“{action}”：{value}。</translation>
+    </message>
+    <message>
+        <source>{path} does not exist.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不存在。</translation>
+    </message>
+    <message>
+        <source>{path} does not fit into memory.</source>
+        <comment>engine message</comment>
+        <translation>{path} 放不进内存。</translation>
+    </message>
+    <message>
+        <source>{path} does not say the sizes of its inputs.</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有说明其输入的大小。</translation>
+    </message>
+    <message>
+        <source>{path} ends in &apos;{suffix}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>{path} 以“{suffix}”结尾。</translation>
+    </message>
+    <message>
+        <source>{path} exists already, and nothing was changed.</source>
+        <comment>engine message</comment>
+        <translation>{path} 已存在，未作任何更改。</translation>
+    </message>
+    <message>
+        <source>{path} exists already.</source>
+        <comment>engine message</comment>
+        <translation>{path} 已存在。</translation>
+    </message>
+    <message>
+        <source>{path} gives {count} sample(s).</source>
+        <comment>engine message</comment>
+        <translation>{path} 给出 {count} 个样本。</translation>
+    </message>
+    <message>
+        <source>{path} has a header and no rows.</source>
+        <comment>engine message</comment>
+        <translation>{path} 有表头而没有行。</translation>
+    </message>
+    <message>
+        <source>{path} has a row of more than {row_limit} characters.</source>
+        <comment>engine message</comment>
+        <translation>{path} 有一行超过 {row_limit} 个字符。</translation>
+    </message>
+    <message>
+        <source>{path} has columns and no rows.</source>
+        <comment>engine message</comment>
+        <translation>{path} 有列而没有行。</translation>
+    </message>
+    <message>
+        <source>{path} has groups in groups, more than {most_depth} deep, or in a circle.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的组嵌套超过 {most_depth} 层，或构成循环。</translation>
+    </message>
+    <message>
+        <source>{path} has no array {dividing} to divide the data by (data.split_column).</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有用于拆分数据的数组 {dividing} (data.split_column)。</translation>
+    </message>
+    <message>
+        <source>{path} has no class Network(nn.Module), as exported source has.</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有导出的源代码所含的类 Network(nn.Module)。</translation>
+    </message>
+    <message>
+        <source>{path} has no column of files, and no column that tells sequences apart is named.</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有文件列，也没有指定区分序列的列。</translation>
+    </message>
+    <message>
+        <source>{path} has no column of numbers for the input besides the response.</source>
+        <comment>engine message</comment>
+        <translation>{path} 除响应外没有可作输入的数值列。</translation>
+    </message>
+    <message>
+        <source>{path} has no column of numbers to forecast besides time and group.</source>
+        <comment>engine message</comment>
+        <translation>{path} 除时间和分组外没有可预测的数值列。</translation>
+    </message>
+    <message>
+        <source>{path} has no column of responses besides &apos;{file_column}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>{path} 除“{file_column}”外没有响应列。</translation>
+    </message>
+    <message>
+        <source>{path} has no column with {holds}: its columns are {names}, of which {responses} is the response.</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有含{holds}的列：其列为 {names}，其中 {responses} 是响应。</translation>
+    </message>
+    <message>
+        <source>{path} has no column {missing}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有列 {missing}。</translation>
+    </message>
+    <message>
+        <source>{path} has no column {name} to divide the data by (data.split_column).</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有用于拆分数据的列 {name} (data.split_column)。</translation>
+    </message>
+    <message>
+        <source>{path} has no column {name} to leave out.</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有要排除的列 {name}。</translation>
+    </message>
+    <message>
+        <source>{path} has no column {name} to predict.</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有要预测的列 {name}。</translation>
+    </message>
+    <message>
+        <source>{path} has no column {name}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有列 {name}。</translation>
+    </message>
+    <message>
+        <source>{path} has no column {option} with {holds}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有含{holds}的列 {option}。</translation>
+    </message>
+    <message>
+        <source>{path} has no data yet.</source>
+        <comment>engine message</comment>
+        <translation>{path} 尚无数据。</translation>
+    </message>
+    <message>
+        <source>{path} has no experiments.</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有实验。</translation>
+    </message>
+    <message>
+        <source>{path} has no responses: it is one text.</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有响应：它是一段文本。</translation>
+    </message>
+    <message>
+        <source>{path} has no text files beside its subfolders.</source>
+        <comment>engine message</comment>
+        <translation>{path} 除子文件夹外没有文本文件。</translation>
+    </message>
+    <message>
+        <source>{path} has one column only, {names}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 只有一列 {names}。</translation>
+    </message>
+    <message>
+        <source>{path} has structures in structures, more than {most_depth} deep, or in a circle.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的结构体嵌套超过 {most_depth} 层，或构成循环。</translation>
+    </message>
+    <message>
+        <source>{path} has the columns {names}; the training data has {names_2}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的列为 {names}；训练数据的列为 {names_2}。</translation>
+    </message>
+    <message>
+        <source>{path} has too many flatten layers whose order of numbers counts.</source>
+        <comment>engine message</comment>
+        <translation>{path} 有太多其数值顺序起作用的扁平化层。</translation>
+    </message>
+    <message>
+        <source>{path} has {names} columns; at most {most_columns} are taken.</source>
+        <comment>engine message</comment>
+        <translation>{path} 有 {names} 列；最多接收 {most_columns} 列。</translation>
+    </message>
+    <message>
+        <source>{path} has {size} MiB; a project file has at most {limit} MiB.</source>
+        <comment>engine message</comment>
+        <translation>{path} 有 {size} MiB；工程文件最多 {limit} MiB。</translation>
+    </message>
+    <message>
+        <source>{path} has {stream} tokens.</source>
+        <comment>engine message</comment>
+        <translation>{path} 有 {stream} 个词元。</translation>
+    </message>
+    <message>
+        <source>{path} holds a name of {value} characters; it is not read.</source>
+        <comment>engine message</comment>
+        <translation>{path} 含有 {value} 个字符的名称；不予读取。</translation>
+    </message>
+    <message>
+        <source>{path} holds an array called {name}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 含有名为 {name} 的数组。</translation>
+    </message>
+    <message>
+        <source>{path} holds more than tensors, such as a whole model, and reading that would run code from it.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不止含有张量（例如整个模型），读取它会运行其中的代码。</translation>
+    </message>
+    <message>
+        <source>{path} holds more than {most_arrays} datasets, which are not taken.</source>
+        <comment>engine message</comment>
+        <translation>{path} 含有超过 {most_arrays} 个数据集，不予接收。</translation>
+    </message>
+    <message>
+        <source>{path} holds more than {most_arrays} variables, which are not taken.</source>
+        <comment>engine message</comment>
+        <translation>{path} 含有超过 {most_arrays} 个变量，不予接收。</translation>
+    </message>
+    <message>
+        <source>{path} holds no arrays.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不含数组。</translation>
+    </message>
+    <message>
+        <source>{path} holds no pictures.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不含图片。</translation>
+    </message>
+    <message>
+        <source>{path} holds no sounds.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不含声音。</translation>
+    </message>
+    <message>
+        <source>{path} holds no tensors by name.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不含按名称存放的张量。</translation>
+    </message>
+    <message>
+        <source>{path} holds no text.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不含文本。</translation>
+    </message>
+    <message>
+        <source>{path} holds the label {max}; its labels are 0 to {count}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 含有标签 {max}；其标签为 0 到 {count}。</translation>
+    </message>
+    <message>
+        <source>{path} holds the responses {response} and no input.</source>
+        <comment>engine message</comment>
+        <translation>{path} 含有响应 {response}，但没有输入。</translation>
+    </message>
+    <message>
+        <source>{path} holds the tensor &apos;{key}&apos;: a name of more than {name_limit} characters.</source>
+        <comment>engine message</comment>
+        <translation>{path} 含有张量“{key}”：名称超过 {name_limit} 个字符。</translation>
+    </message>
+    <message>
+        <source>{path} holds two arrays called &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>{path} 含有两个名为“{name}”的数组。</translation>
+    </message>
+    <message>
+        <source>{path} holds two folders of {split} data, {folders} and {name}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 含有两个{split}数据文件夹：{folders} 和 {name}。</translation>
+    </message>
+    <message>
+        <source>{path} holds weights alone, it is not a project file.</source>
+        <comment>engine message</comment>
+        <translation>{path} 只含权重，不是工程文件。</translation>
+    </message>
+    <message>
+        <source>{path} holds {entries} arrays; at most {most_arrays} are taken.</source>
+        <comment>engine message</comment>
+        <translation>{path} 含有 {entries} 个数组；最多接收 {most_arrays} 个。</translation>
+    </message>
+    <message>
+        <source>{path} holds {header} tensors; at most {most_arrays} are taken.</source>
+        <comment>engine message</comment>
+        <translation>{path} 含有 {header} 个张量；最多接收 {most_arrays} 个。</translation>
+    </message>
+    <message>
+        <source>{path} holds {header} tensors; at most {most_tensors} are read.</source>
+        <comment>engine message</comment>
+        <translation>{path} 含有 {header} 个张量；最多读取 {most_tensors} 个。</translation>
+    </message>
+    <message>
+        <source>{path} holds {members} files; a Keras model has fewer than {most_members}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 含有 {members} 个文件；Keras 模型少于 {most_members} 个。</translation>
+    </message>
+    <message>
+        <source>{path} holds {result} arrays; at most {most_arrays} are taken.</source>
+        <comment>engine message</comment>
+        <translation>{path} 含有 {result} 个数组；最多接收 {most_arrays} 个。</translation>
+    </message>
+    <message>
+        <source>{path} is a copy of the run in {where}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 是 {where} 中运行的副本。</translation>
+    </message>
+    <message>
+        <source>{path} is a file, which has no {weights} weights.</source>
+        <comment>engine message</comment>
+        <translation>{path} 是文件，没有 {weights} 权重。</translation>
+    </message>
+    <message>
+        <source>{path} is a file.</source>
+        <comment>engine message</comment>
+        <translation>{path} 是文件。</translation>
+    </message>
+    <message>
+        <source>{path} is a folder without files of arrays.</source>
+        <comment>engine message</comment>
+        <translation>{path} 是没有数组文件的文件夹。</translation>
+    </message>
+    <message>
+        <source>{path} is a folder.</source>
+        <comment>engine message</comment>
+        <translation>{path} 是文件夹。</translation>
+    </message>
+    <message>
+        <source>{path} is a network to import ({label}), not a project file.</source>
+        <comment>engine message</comment>
+        <translation>{path} 是要导入的网络 ({label})，不是工程文件。</translation>
+    </message>
+    <message>
+        <source>{path} is a project without weights: its network has learned nothing yet.</source>
+        <comment>engine message</comment>
+        <translation>{path} 是没有权重的工程：其网络尚未学到任何内容。</translation>
+    </message>
+    <message>
+        <source>{path} is a project, which has no {weights} weights.</source>
+        <comment>engine message</comment>
+        <translation>{path} 是工程，没有 {weights} 权重。</translation>
+    </message>
+    <message>
+        <source>{path} is a table.</source>
+        <comment>engine message</comment>
+        <translation>{path} 是表。</translation>
+    </message>
+    <message>
+        <source>{path} is an ONNX file, which has no {weights} weights.</source>
+        <comment>engine message</comment>
+        <translation>{path} 是 ONNX 文件，没有 {weights} 权重。</translation>
+    </message>
+    <message>
+        <source>{path} is an ONNX file, which is computed on the CPU.</source>
+        <comment>engine message</comment>
+        <translation>{path} 是 ONNX 文件，在 CPU 上计算。</translation>
+    </message>
+    <message>
+        <source>{path} is an image, not a project file.</source>
+        <comment>engine message</comment>
+        <translation>{path} 是图像，不是工程文件。</translation>
+    </message>
+    <message>
+        <source>{path} is compressed inside, which torch.save never does; it is not read.</source>
+        <comment>engine message</comment>
+        <translation>{path} 内部是压缩的，而 torch.save 从不如此；不予读取。</translation>
+    </message>
+    <message>
+        <source>{path} is damaged, and nobody is told.</source>
+        <comment>engine message</comment>
+        <translation>{path} 已损坏，不会通知任何人。</translation>
+    </message>
+    <message>
+        <source>{path} is damaged, so that it cannot be told whether the data of the run is still the same.</source>
+        <comment>engine message</comment>
+        <translation>{path} 已损坏，因此无法判断运行的数据是否仍然相同。</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: expected an object.</source>
+        <comment>engine message</comment>
+        <translation>{path} 已损坏：应为对象。</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: it holds no checksum of weights.safetensors.</source>
+        <comment>engine message</comment>
+        <translation>{path} 已损坏：它不含 weights.safetensors 的校验和。</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: it is not JSON.</source>
+        <comment>engine message</comment>
+        <translation>{path} 已损坏：它不是 JSON。</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: its checksum is not the one in manifest.json.</source>
+        <comment>engine message</comment>
+        <translation>{path} 已损坏：其校验和与 manifest.json 中的不同。</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: {error}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 已损坏：{error}。</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: {first}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 已损坏：{first}。</translation>
+    </message>
+    <message>
+        <source>{path} is damaged: {subject} in it cannot be read, and are not changed.</source>
+        <comment>engine message</comment>
+        <translation>{path} 已损坏：无法读取其中的{subject}，因此不作更改。</translation>
+    </message>
+    <message>
+        <source>{path} is data, not a project file: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 是数据，不是工程文件：{reason}。</translation>
+    </message>
+    <message>
+        <source>{path} is empty.</source>
+        <comment>engine message</comment>
+        <translation>{path} 为空。</translation>
+    </message>
+    <message>
+        <source>{path} is empty: it has 0 bytes.</source>
+        <comment>engine message</comment>
+        <translation>{path} 为空：它有 0 字节。</translation>
+    </message>
+    <message>
+        <source>{path} is no .npz file, or was cut off.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是 .npz 文件，或被截断。</translation>
+    </message>
+    <message>
+        <source>{path} is no Parquet file, or a damaged one: {words}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是 Parquet 文件，或已损坏：{words}。</translation>
+    </message>
+    <message>
+        <source>{path} is no experiment: it has no experiment.json.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是实验：它没有 experiment.json。</translation>
+    </message>
+    <message>
+        <source>{path} is no file of torch.save, or is damaged: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是 torch.save 的文件，或已损坏：{reason}。</translation>
+    </message>
+    <message>
+        <source>{path} is no file of weights: its name ends in &apos;{suffix}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是权重文件：其名称以“{suffix}”结尾。</translation>
+    </message>
+    <message>
+        <source>{path} is no model.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是模型。</translation>
+    </message>
+    <message>
+        <source>{path} is no run: thresholds and temperature are stored in the folder of a run.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是运行：阈值和温度保存在运行的文件夹中。</translation>
+    </message>
+    <message>
+        <source>{path} is no safetensors file, or is damaged: {error}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是 safetensors 文件，或已损坏：{error}。</translation>
+    </message>
+    <message>
+        <source>{path} is no safetensors file, or is damaged: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是 safetensors 文件，或已损坏：{reason}。</translation>
+    </message>
+    <message>
+        <source>{path} is no table: {error}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是表：{error}。</translation>
+    </message>
+    <message>
+        <source>{path} is no text: it holds zero bytes.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是文本：它含有零字节。</translation>
+    </message>
+    <message>
+        <source>{path} is not Python source.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是 Python 源代码。</translation>
+    </message>
+    <message>
+        <source>{path} is not Python source: it is not UTF-8 text.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是 Python 源代码：它不是 UTF-8 文本。</translation>
+    </message>
+    <message>
+        <source>{path} is not a JSON object.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是 JSON 对象。</translation>
+    </message>
+    <message>
+        <source>{path} is not a Keras model: {missing} is missing in it.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是 Keras 模型：其中缺少 {missing}。</translation>
+    </message>
+    <message>
+        <source>{path} is not a file but a device or a pipe.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是文件，而是设备或管道。</translation>
+    </message>
+    <message>
+        <source>{path} is not a project file: it is not UTF-8 text.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是工程文件：它不是 UTF-8 文本。</translation>
+    </message>
+    <message>
+        <source>{path} is not empty.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不为空。</translation>
+    </message>
+    <message>
+        <source>{path} is not empty: another run is just being made there.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不为空：正在那里创建另一个运行。</translation>
+    </message>
+    <message>
+        <source>{path} is not varied.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不变化。</translation>
+    </message>
+    <message>
+        <source>{path} is not {encoding} text{byte}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是 {encoding} 文本{byte}。</translation>
+    </message>
+    <message>
+        <source>{path} is nothing that Netwright reads as data: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是 Netwright 能读作数据的内容：{reason}。</translation>
+    </message>
+    <message>
+        <source>{path} is nothing that can vary.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是可变化的项。</translation>
+    </message>
+    <message>
+        <source>{path} is the Python version of CIFAR: pickles, which are not loaded because they could run a program.</source>
+        <comment>engine message</comment>
+        <translation>{path} 是 CIFAR 的 Python 版本：pickle 可能运行程序，因此不加载。</translation>
+    </message>
+    <message>
+        <source>{path} is the folder of a run.</source>
+        <comment>engine message</comment>
+        <translation>{path} 是运行的文件夹。</translation>
+    </message>
+    <message>
+        <source>{path} is to hold a class with __len__ and __getitem__, or a function that returns such a data set, or arrays; {there}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 应含有带 __len__ 和 __getitem__ 的类，或返回此类数据集或数组的函数；{there}。</translation>
+    </message>
+    <message>
+        <source>{path} is to hold folders, or arrays, named train, val and test; {there}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 应含有名为 train、val 和 test 的文件夹或数组；{there}。</translation>
+    </message>
+    <message>
+        <source>{path} lists {names} twice.</source>
+        <comment>engine message</comment>
+        <translation>{path} 将 {names} 列出两次。</translation>
+    </message>
+    <message>
+        <source>{path} may not be read.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不允许读取。</translation>
+    </message>
+    <message>
+        <source>{path} names {twice} file(s) more than once: {twice_2}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 将 {twice} 个文件列出多次：{twice_2}。</translation>
+    </message>
+    <message>
+        <source>{path} needs more memory than there is.</source>
+        <comment>engine message</comment>
+        <translation>{path} 需要的内存超过现有内存。</translation>
+    </message>
+    <message>
+        <source>{path} stands twice among the parameters.</source>
+        <comment>engine message</comment>
+        <translation>{path} 在参数中出现两次。</translation>
+    </message>
+    <message>
+        <source>{path} takes no inputs, so that it can be asked nothing.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不接收输入，因此无法向其提问。</translation>
+    </message>
+    <message>
+        <source>{path} takes {ports} inputs; its preparation names {inputs}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 接收 {ports} 个输入；其准备方式指定了 {inputs} 个。</translation>
+    </message>
+    <message>
+        <source>{path} was cut off while it was read: it ends within the array &apos;{name}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>{path} 在读取期间被截断：它在数组“{name}”中结束。</translation>
+    </message>
+    <message>
+        <source>{path} would grow from {packed} to {whole}, which is refused.</source>
+        <comment>engine message</comment>
+        <translation>{path} 会从 {packed} 增大到 {whole}，予以拒绝。</translation>
+    </message>
+    <message>
+        <source>{path}, line {lineno}: {msg}.</source>
+        <comment>engine message</comment>
+        <translation>{path}，第 {lineno} 行：{msg}。</translation>
+    </message>
+    <message>
+        <source>{path}, {row}: a value is missing{group_of}, and its column has none in the whole sequence.</source>
+        <comment>engine message</comment>
+        <translation>{path}，{row}：缺少一个值{group_of}，而该列在整个序列中都没有值。</translation>
+    </message>
+    <message>
+        <source>{path}, {row}: there is no file {file}.</source>
+        <comment>engine message</comment>
+        <translation>{path}，{row}：没有文件 {file}。</translation>
+    </message>
+    <message>
+        <source>{path}: &apos;{name}&apos; needs an address that ends in a file name, and a SHA-256 of 8 to 64 digits.</source>
+        <comment>engine message</comment>
+        <translation>{path}：“{name}”需要以文件名结尾的地址，以及 8 到 64 位的 SHA-256。</translation>
+    </message>
+    <message>
+        <source>{path}: a logarithmic range begins above 0; received {low}.</source>
+        <comment>engine message</comment>
+        <translation>{path}：对数范围须从大于 0 开始；收到 {low}。</translation>
+    </message>
+    <message>
+        <source>{path}: a range needs a number; name the values: {path_2}=a,b.</source>
+        <comment>engine message</comment>
+        <translation>{path}：范围需要数值；请列出各个值：{path_2}=a,b。</translation>
+    </message>
+    <message>
+        <source>{path}: an entry is no published file: {value}.</source>
+        <comment>engine message</comment>
+        <translation>{path}：某项不是已发布的文件：{value}。</translation>
+    </message>
+    <message>
+        <source>{path}: expected 1 to {most_values} values; received {values}.</source>
+        <comment>engine message</comment>
+        <translation>{path}：应为 1 到 {most_values} 个值；收到 {values}。</translation>
+    </message>
+    <message>
+        <source>{path}: expected a list &apos;weights&apos; of objects.</source>
+        <comment>engine message</comment>
+        <translation>{path}：应为由对象组成的列表 &apos;weights&apos;。</translation>
+    </message>
+    <message>
+        <source>{path}: expected a number for low and for high; received {value}.</source>
+        <comment>engine message</comment>
+        <translation>{path}：low 和 high 应为数值；收到 {value}。</translation>
+    </message>
+    <message>
+        <source>{path}: expected either values, or low and high.</source>
+        <comment>engine message</comment>
+        <translation>{path}：应为一组值，或 low 和 high。</translation>
+    </message>
+    <message>
+        <source>{path}: its description has {file_size}, which is refused.</source>
+        <comment>engine message</comment>
+        <translation>{path}：其描述有 {file_size}，予以拒绝。</translation>
+    </message>
+    <message>
+        <source>{path}: log is true or false, and steps a whole number from 2 to {most_values}.</source>
+        <comment>engine message</comment>
+        <translation>{path}：log 为 true 或 false，steps 为 2 到 {most_values} 的整数。</translation>
+    </message>
+    <message>
+        <source>{path}: low should be below high; received {low} and {high}.</source>
+        <comment>engine message</comment>
+        <translation>{path}：low 应小于 high；收到 {low} 和 {high}。</translation>
+    </message>
+    <message>
+        <source>{path}: several things are wrong.</source>
+        <comment>engine message</comment>
+        <translation>{path}：有多处错误。</translation>
+    </message>
+    <message>
+        <source>{path}: the longest stretch without a gap has {longest} step(s); a window takes {needed}.</source>
+        <comment>engine message</comment>
+        <translation>{path}：最长的无间断段有 {longest} 步；一个窗需要 {needed} 步。</translation>
+    </message>
+    <message>
+        <source>{path}: the network cannot be fitted, since there is no data to fit it to.</source>
+        <comment>engine message</comment>
+        <translation>{path}：无法使网络适应数据，因为没有数据。</translation>
+    </message>
+    <message>
+        <source>{path}: the network was fitted to the data.</source>
+        <comment>engine message</comment>
+        <translation>{path}：已使网络适应数据。</translation>
+    </message>
+    <message>
+        <source>{path}: the network was not changed: it fits the data.</source>
+        <comment>engine message</comment>
+        <translation>{path}：网络未更改：它与数据相符。</translation>
+    </message>
+    <message>
+        <source>{path}: the sizes of an input in the docstring cannot be read: {sizes} ({axes}).</source>
+        <comment>engine message</comment>
+        <translation>{path}：无法读取 docstring 中某个输入的大小：{sizes} ({axes})。</translation>
+    </message>
+    <message>
+        <source>{path}: there is no layer {own}.</source>
+        <comment>engine message</comment>
+        <translation>{path}：没有层 {own}。</translation>
+    </message>
+    <message>
+        <source>{path}: there is no such option.</source>
+        <comment>engine message</comment>
+        <translation>{path}：没有这个选项。</translation>
+    </message>
+    <message>
+        <source>{path}: there is no {unknown} in a parameter.</source>
+        <comment>engine message</comment>
+        <translation>{path}：参数中没有 {unknown}。</translation>
+    </message>
+    <message>
+        <source>{path}: values of {lower} are not offered.</source>
+        <comment>engine message</comment>
+        <translation>{path}：不提供 {lower} 的值。</translation>
+    </message>
+    <message>
+        <source>{path}: {label} has no field {name}.</source>
+        <comment>engine message</comment>
+        <translation>{path}：{label}没有字段 {name}。</translation>
+    </message>
+    <message>
+        <source>{path}: {value} is no value of an option.</source>
+        <comment>engine message</comment>
+        <translation>{path}：{value} 不是选项的值。</translation>
+    </message>
+    <message>
+        <source>{places} column(s) of {path} would be left.</source>
+        <comment>engine message</comment>
+        <translation>{path} 将只剩 {places} 列。</translation>
+    </message>
+    <message>
+        <source>{place} cannot be written: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入 {place}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>{place} ends in neither {tar} nor {parquet}.</source>
+        <comment>engine message</comment>
+        <translation>{place} 既不以 {tar} 也不以 {parquet} 结尾。</translation>
+    </message>
+    <message>
+        <source>{place} has members with more than {most_suffixes} different suffixes, such as {suffix}.</source>
+        <comment>engine message</comment>
+        <translation>{place} 的成员有超过 {most_suffixes} 种不同的后缀，例如 {suffix}。</translation>
+    </message>
+    <message>
+        <source>{place} has more than {limit} of targets.</source>
+        <comment>engine message</comment>
+        <translation>{place} 的目标超过 {limit}。</translation>
+    </message>
+    <message>
+        <source>{place} has more than {most_members} members.</source>
+        <comment>engine message</comment>
+        <translation>{place} 有超过 {most_members} 个成员。</translation>
+    </message>
+    <message>
+        <source>{place} has no array {name} with the responses.</source>
+        <comment>engine message</comment>
+        <translation>{place} 没有含响应的数组 {name}。</translation>
+    </message>
+    <message>
+        <source>{place} has no column &apos;{column}&apos; for the input.</source>
+        <comment>engine message</comment>
+        <translation>{place} 没有用作输入的列“{column}”。</translation>
+    </message>
+    <message>
+        <source>{place} has no column &apos;{column}&apos; to predict.</source>
+        <comment>engine message</comment>
+        <translation>{place} 没有要预测的列“{column}”。</translation>
+    </message>
+    <message>
+        <source>{place} has no images, lists of numbers or numbers in the columns beside &apos;{target}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>{place} 除“{target}”外的列中没有图像、数值列表或数值。</translation>
+    </message>
+    <message>
+        <source>{place} has no samples.</source>
+        <comment>engine message</comment>
+        <translation>{place} 没有样本。</translation>
+    </message>
+    <message>
+        <source>{place} has {num_rows} rows.</source>
+        <comment>engine message</comment>
+        <translation>{place} 有 {num_rows} 行。</translation>
+    </message>
+    <message>
+        <source>{place} holds {name} twice.</source>
+        <comment>engine message</comment>
+        <translation>{place} 含有 {name} 两次。</translation>
+    </message>
+    <message>
+        <source>{place} is compressed, which allows no random reads.</source>
+        <comment>engine message</comment>
+        <translation>{place} 是压缩的，无法随机读取。</translation>
+    </message>
+    <message>
+        <source>{place} is no Parquet file, or a damaged one: {words}.</source>
+        <comment>engine message</comment>
+        <translation>{place} 不是 Parquet 文件，或已损坏：{words}。</translation>
+    </message>
+    <message>
+        <source>{place} is no tar file, or a damaged one: {why}.</source>
+        <comment>engine message</comment>
+        <translation>{place} 不是 tar 文件，或已损坏：{why}。</translation>
+    </message>
+    <message>
+        <source>{place} is the folder of one run.</source>
+        <comment>engine message</comment>
+        <translation>{place} 是单个运行的文件夹。</translation>
+    </message>
+    <message>
+        <source>{poor} worker(s) have fewer than {gpus_per_worker} GPU(s).</source>
+        <comment>engine message</comment>
+        <translation>{poor} 个工作单元的 GPU 少于 {gpus_per_worker} 个。</translation>
+    </message>
+    <message>
+        <source>{precision} costs more {name} than the accepted loss of {accepted_loss}: {numbers}.</source>
+        <comment>engine message</comment>
+        <translation>{precision} 使{name}的损失超过可接受的 {accepted_loss}：{numbers}。</translation>
+    </message>
+    <message>
+        <source>{problem} Choose {single} or a larger mini-batch.</source>
+        <comment>engine message</comment>
+        <translation>{problem}请选择 {single} 或更大的小批量。</translation>
+    </message>
+    <message>
+        <source>{problem} Use at most {batch} {noun} or a larger mini-batch.</source>
+        <comment>engine message</comment>
+        <translation>{problem}请最多使用 {batch} {noun}，或更大的小批量。</translation>
+    </message>
+    <message>
+        <source>{process} has given no sign of life for {silent_s} s</source>
+        <comment>engine message</comment>
+        <translation>{process} 已有 {silent_s} 秒没有动静</translation>
+    </message>
+    <message>
+        <source>{process} is paused, as by SIGSTOP; `kill -CONT {coordinator}` continues it</source>
+        <comment>engine message</comment>
+        <translation>{process} 已暂停（如收到 SIGSTOP）；用 `kill -CONT {coordinator}` 可使其继续</translation>
+    </message>
+    <message>
+        <source>{project} is an experiment that has begun, whose definition stays as it is.</source>
+        <comment>engine message</comment>
+        <translation>{project} 是已开始的实验，其定义保持不变。</translation>
+    </message>
+    <message>
+        <source>{project} is not what this run was made with: its checksum is not the one in {name}.</source>
+        <comment>engine message</comment>
+        <translation>{project} 不是生成此运行的工程：其校验和与 {name} 中的不同。</translation>
+    </message>
+    <message>
+        <source>{project}: {subject} has no layers, so there is nothing to draw.</source>
+        <comment>engine message</comment>
+        <translation>{project}：{subject}没有层，因此没有可绘制的内容。</translation>
+    </message>
+    <message>
+        <source>{purpose} need {library}, which cannot be loaded here: {name}: {words}.</source>
+        <comment>engine message</comment>
+        <translation>{purpose}需要 {library}，而它在此无法加载：{name}：{words}。</translation>
+    </message>
+    <message>
+        <source>{purpose} need {missing}, which is not installed.</source>
+        <comment>engine message</comment>
+        <translation>{purpose}需要 {missing}，而它未安装。</translation>
+    </message>
+    <message>
+        <source>{purpose} the cache folder, which cannot be used: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>{purpose}缓存文件夹，而它无法使用：{reason}。</translation>
+    </message>
+    <message>
+        <source>{reaching} split has</source>
+        <comment>engine message</comment>
+        <translation>{reaching} 部分</translation>
+    </message>
+    <message>
+        <source>{reaching} splits have</source>
+        <comment>engine message</comment>
+        <translation>{reaching} 部分</translation>
+    </message>
+    <message>
+        <source>{reasons} operators have</source>
+        <comment>engine message</comment>
+        <translation>有 {reasons} 个算子</translation>
+    </message>
+    <message>
+        <source>{reason} Repeat it less often.</source>
+        <comment>engine message</comment>
+        <translation>{reason}请减少重复次数。</translation>
+    </message>
+    <message>
+        <source>{reason} Take fewer steps, or a solver with fewer evaluations.</source>
+        <comment>engine message</comment>
+        <translation>{reason}请减少步数，或使用求值次数较少的求解器。</translation>
+    </message>
+    <message>
+        <source>{reason}, and gives no result for each sample</source>
+        <comment>engine message</comment>
+        <translation>{reason}，并且没有为每个样本给出结果</translation>
+    </message>
+    <message>
+        <source>{reason}, and gives {dtype} as its output {number}, which a layer cannot hold</source>
+        <comment>engine message</comment>
+        <translation>{reason}，并且其输出 {number} 为 {dtype}，而层不能保存它</translation>
+    </message>
+    <message>
+        <source>{reason}, and one process can use every core</source>
+        <comment>engine message</comment>
+        <translation>{reason}，而一个进程可以使用所有核</translation>
+    </message>
+    <message>
+        <source>{reason}, and takes no input of the network</source>
+        <comment>engine message</comment>
+        <translation>{reason}，并且不接收网络的输入</translation>
+    </message>
+    <message>
+        <source>{reason}, and {error}</source>
+        <comment>engine message</comment>
+        <translation>{reason}，并且{error}</translation>
+    </message>
+    <message>
+        <source>{reason}, in {splits}</source>
+        <comment>engine message</comment>
+        <translation>{reason}，分为{splits}</translation>
+    </message>
+    <message>
+        <source>{refused}: it cannot be read: {value}.</source>
+        <comment>engine message</comment>
+        <translation>{refused}：无法读取：{value}。</translation>
+    </message>
+    <message>
+        <source>{refused}: {state} holds no state.</source>
+        <comment>engine message</comment>
+        <translation>{refused}：{state} 不含状态。</translation>
+    </message>
+    <message>
+        <source>{response} Name the target array in the field Response.</source>
+        <comment>engine message</comment>
+        <translation>{response}请在“响应”字段中指定目标数组。</translation>
+    </message>
+    <message>
+        <source>{restarts} times</source>
+        <comment>engine message</comment>
+        <translation>{restarts} 次</translation>
+    </message>
+    <message>
+        <source>{rest} sample(s) cannot be divided into {folds} folds.</source>
+        <comment>engine message</comment>
+        <translation>{rest} 个样本不能分成 {folds} 折。</translation>
+    </message>
+    <message>
+        <source>{rows} million weights: {columns} inputs times {rows_2} outputs, and training keeps several numbers for each.</source>
+        <comment>engine message</comment>
+        <translation>{rows} 百万个权重：{columns} 个输入乘以 {rows_2} 个输出，而训练要为每个权重保存多个数。</translation>
+    </message>
+    <message>
+        <source>{rows} rows were converted once, to {size} in the cache folder, and are read from there.</source>
+        <comment>engine message</comment>
+        <translation>{rows} 行已一次性转换为缓存文件夹中的 {size}，并从那里读取。</translation>
+    </message>
+    <message>
+        <source>{samples} training sample(s) in batches of {batch}.</source>
+        <comment>engine message</comment>
+        <translation>{samples} 个训练样本，每批 {batch} 个。</translation>
+    </message>
+    <message>
+        <source>{self} cannot be reached: ssh has ended.</source>
+        <comment>engine message</comment>
+        <translation>无法连接 {self}：ssh 已结束。</translation>
+    </message>
+    <message>
+        <source>{self} has given no answer: nothing.</source>
+        <comment>engine message</comment>
+        <translation>{self} 没有回答任何内容。</translation>
+    </message>
+    <message>
+        <source>{self} has no python3.</source>
+        <comment>engine message</comment>
+        <translation>{self} 没有 python3。</translation>
+    </message>
+    <message>
+        <source>{self} has not answered within {timeout_s} s.</source>
+        <comment>engine message</comment>
+        <translation>{self} 在 {timeout_s} 秒内没有回答。</translation>
+    </message>
+    <message>
+        <source>{self} has not taken the files within {timeout_s} s.</source>
+        <comment>engine message</comment>
+        <translation>{self} 在 {timeout_s} 秒内没有接收文件。</translation>
+    </message>
+    <message>
+        <source>{self}: exit code {status}.</source>
+        <comment>engine message</comment>
+        <translation>{self}：退出代码 {status}。</translation>
+    </message>
+    <message>
+        <source>{self}: the run has not arrived whole: {error}.</source>
+        <comment>engine message</comment>
+        <translation>{self}：运行没有完整到达：{error}。</translation>
+    </message>
+    <message>
+        <source>{sentence} Make room there, or name another folder with --run-dir.</source>
+        <comment>engine message</comment>
+        <translation>{sentence}请在那里腾出空间，或用 --run-dir 指定其他文件夹。</translation>
+    </message>
+    <message>
+        <source>{sentence} Name a folder with --run-dir that you may write to.</source>
+        <comment>engine message</comment>
+        <translation>{sentence}请用 --run-dir 指定您可以写入的文件夹。</translation>
+    </message>
+    <message>
+        <source>{series} has {rows} row(s).</source>
+        <comment>engine message</comment>
+        <translation>{series}有 {rows} 行。</translation>
+    </message>
+    <message>
+        <source>{share} of the pixels of the masks do not count.</source>
+        <comment>engine message</comment>
+        <translation>掩码像素中有 {share} 不计入。</translation>
+    </message>
+    <message>
+        <source>{share} of the units of &apos;{names}&apos; are 0 for every sample after {steps} steps</source>
+        <comment>engine message</comment>
+        <translation>{steps} 步之后，“{names}”的单元有 {share} 对每个样本都为 0</translation>
+    </message>
+    <message>
+        <source>{share} of the words are not in the vocabulary.</source>
+        <comment>engine message</comment>
+        <translation>{share} 的单词不在词汇表中。</translation>
+    </message>
+    <message>
+        <source>{shown} has changed since the run began.</source>
+        <comment>engine message</comment>
+        <translation>{shown} 自运行开始以来已更改。</translation>
+    </message>
+    <message>
+        <source>{shown} has changed while it was read.</source>
+        <comment>engine message</comment>
+        <translation>{shown} 在读取期间已更改。</translation>
+    </message>
+    <message>
+        <source>{shown} has neither images nor arrays (npy).</source>
+        <comment>engine message</comment>
+        <translation>{shown} 既没有图像也没有数组 (npy)。</translation>
+    </message>
+    <message>
+        <source>{shown} has no images or arrays (npy) ending in {suffix}.</source>
+        <comment>engine message</comment>
+        <translation>{shown} 没有以 {suffix} 结尾的图像或数组 (npy)。</translation>
+    </message>
+    <message>
+        <source>{shown} has no members {field}, which other shards have.</source>
+        <comment>engine message</comment>
+        <translation>{shown} 没有其他分片具有的成员 {field}。</translation>
+    </message>
+    <message>
+        <source>{shown} has no {members} with the target.</source>
+        <comment>engine message</comment>
+        <translation>{shown} 没有含目标的{members}。</translation>
+    </message>
+    <message>
+        <source>{shown} has {size}; the shard cache holds {cache_bytes}.</source>
+        <comment>engine message</comment>
+        <translation>{shown} 有 {size}；分片缓存可容纳 {cache_bytes}。</translation>
+    </message>
+    <message>
+        <source>{shown} is shorter than it was.</source>
+        <comment>engine message</comment>
+        <translation>{shown} 比原来短。</translation>
+    </message>
+    <message>
+        <source>{shown} lacks the {part}{more}.</source>
+        <comment>engine message</comment>
+        <translation>{shown} 缺少{part}{more}。</translation>
+    </message>
+    <message>
+        <source>{sizes} dimension(s)</source>
+        <comment>engine message</comment>
+        <translation>{sizes} 个维度</translation>
+    </message>
+    <message>
+        <source>{size} layers in all copies; a network has at most {layer_limit}.</source>
+        <comment>engine message</comment>
+        <translation>所有副本共有 {size} 个层；一个网络最多 {layer_limit} 个。</translation>
+    </message>
+    <message>
+        <source>{size} layers in all steps; a network has at most {layer_limit}.</source>
+        <comment>engine message</comment>
+        <translation>所有步共有 {size} 个层；一个网络最多 {layer_limit} 个。</translation>
+    </message>
+    <message>
+        <source>{some} are grey: those with colours are taken as grey. data.channels=rgb keeps the colours.</source>
+        <comment>engine message</comment>
+        <translation>{some}为灰度：彩色图像按灰度处理。data.channels=rgb 可保留颜色。</translation>
+    </message>
+    <message>
+        <source>{some} have colours: grey ones get three equal channels (data.channels).</source>
+        <comment>engine message</comment>
+        <translation>{some}为彩色：灰度图像会得到三个相同的通道 (data.channels)。</translation>
+    </message>
+    <message>
+        <source>{source} does not hold what the network takes.</source>
+        <comment>engine message</comment>
+        <translation>{source} 不含网络接收的内容。</translation>
+    </message>
+    <message>
+        <source>{source} has no column {missing}.</source>
+        <comment>engine message</comment>
+        <translation>{source} 没有列 {missing}。</translation>
+    </message>
+    <message>
+        <source>{source} holds {by_name} arrays, none of them called &apos;{value}&apos;: {arrays}.</source>
+        <comment>engine message</comment>
+        <translation>{source} 含有 {by_name} 个数组，但没有名为“{value}”的：{arrays}。</translation>
+    </message>
+    <message>
+        <source>{source} is not a file of cluster profiles: {words}.</source>
+        <comment>engine message</comment>
+        <translation>{source} 不是集群配置文件的文件：{words}。</translation>
+    </message>
+    <message>
+        <source>{source}: the series {group}</source>
+        <comment>engine message</comment>
+        <translation>{source}：序列 {group}</translation>
+    </message>
+    <message>
+        <source>{spare} images have</source>
+        <comment>engine message</comment>
+        <translation>有 {spare} 个图像</translation>
+    </message>
+    <message>
+        <source>{state}, and not responding: {reason}</source>
+        <comment>engine message</comment>
+        <translation>{state}，且没有响应：{reason}</translation>
+    </message>
+    <message>
+        <source>{state}; Netwright needs {name}{specifier}</source>
+        <comment>engine message</comment>
+        <translation>{state}；Netwright 需要 {name}{specifier}</translation>
+    </message>
+    <message>
+        <source>{steps} steps take longer than {patience_s} s</source>
+        <comment>engine message</comment>
+        <translation>{steps} 步用时超过 {patience_s} 秒</translation>
+    </message>
+    <message>
+        <source>{strangers} tensor(s) of {file} {verb} to no layer: {strangers_2}.</source>
+        <comment>engine message</comment>
+        <translation>{file} 的 {strangers} 个张量不属于任何层：{strangers_2}。</translation>
+    </message>
+    <message>
+        <source>{strange} of {names} file(s) do not fit the pattern {pattern} of groups: {strange_2}.</source>
+        <comment>engine message</comment>
+        <translation>{names} 个文件中有 {strange} 个不符合分组模式 {pattern}：{strange_2}。</translation>
+    </message>
+    <message>
+        <source>{strange} of {names} file(s) does not fit the pattern {pattern} of groups: {strange_2}.</source>
+        <comment>engine message</comment>
+        <translation>{names} 个文件中有 {strange} 个不符合分组模式 {pattern}：{strange_2}。</translation>
+    </message>
+    <message>
+        <source>{strategy} does not go with {subject}, which {why}.</source>
+        <comment>engine message</comment>
+        <translation>{strategy} 不能与{subject}同时使用，后者{why}。</translation>
+    </message>
+    <message>
+        <source>{strip}, or Infinity</source>
+        <comment>engine message</comment>
+        <translation>{strip}，或 Infinity</translation>
+    </message>
+    <message>
+        <source>{subject} changes within sequence {place} (from 0) and is to be one per sequence.</source>
+        <comment>engine message</comment>
+        <translation>{subject}在序列 {place}（从 0 起）内变化，而每个序列应只有一个。</translation>
+    </message>
+    <message>
+        <source>{subject} did not store what its outputs mean.</source>
+        <comment>engine message</comment>
+        <translation>{subject}没有保存其输出的含义。</translation>
+    </message>
+    <message>
+        <source>{subject} differs from the training data: {differing}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}与训练数据不同：{differing}。</translation>
+    </message>
+    <message>
+        <source>{subject} differs from the training data: {strange}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}与训练数据不同：{strange}。</translation>
+    </message>
+    <message>
+        <source>{subject} divides the data and has gaps, the first for sample {argmax}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}用于拆分数据，但有空缺，第一个在样本 {argmax}。</translation>
+    </message>
+    <message>
+        <source>{subject} do not vary over the samples tried: other weights could give the same numbers.</source>
+        <comment>engine message</comment>
+        <translation>{subject}在所试的样本上不变化：其他权重也可能给出相同的数。</translation>
+    </message>
+    <message>
+        <source>{subject} does not vary over the samples tried: other weights could give the same numbers.</source>
+        <comment>engine message</comment>
+        <translation>{subject}在所试的样本上不变化：其他权重也可能给出相同的数。</translation>
+    </message>
+    <message>
+        <source>{subject} has classes of &apos;{name}&apos; that the training data lacks: {unknown}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有训练数据没有的“{name}”类别：{unknown}。</translation>
+    </message>
+    <message>
+        <source>{subject} has ignored values between others; transcripts are filled up at their ends only.</source>
+        <comment>engine message</comment>
+        <translation>{subject}在其他值之间有被忽略的值；转写只能在末端填充。</translation>
+    </message>
+    <message>
+        <source>{subject} has its values outside: they lie in other files, which are not opened.</source>
+        <comment>engine message</comment>
+        <translation>{subject}的值在文件之外：它们位于其他文件中，而这些文件不会被打开。</translation>
+    </message>
+    <message>
+        <source>{subject} has no value in any training row.</source>
+        <comment>engine message</comment>
+        <translation>{subject}在所有训练行中都没有值。</translation>
+    </message>
+    <message>
+        <source>{subject} has one class only, &apos;{names}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>{subject}只有一个类别“{names}”。</translation>
+    </message>
+    <message>
+        <source>{subject} has one value per sample; labels are N K, one of 0 and 1 for each.</source>
+        <comment>engine message</comment>
+        <translation>{subject}每个样本有一个值；标签应为 N K，每个标签为 0 或 1。</translation>
+    </message>
+    <message>
+        <source>{subject} has structures in structures, more than {most_depth} deep.</source>
+        <comment>engine message</comment>
+        <translation>{subject}的结构体嵌套超过 {most_depth} 层。</translation>
+    </message>
+    <message>
+        <source>{subject} has the shape {shape}; classes are one value per sample, N T beside sequences of T steps, N H W for pixels or N D H W for voxels.</source>
+        <comment>engine message</comment>
+        <translation>{subject}的形状为 {shape}；类别应为每个样本一个值，与 T 步序列并列时为 N T，像素为 N H W，体素为 N D H W。</translation>
+    </message>
+    <message>
+        <source>{subject} has the shape {shape}; expected one value per sample to divide the data by.</source>
+        <comment>engine message</comment>
+        <translation>{subject}的形状为 {shape}；用于拆分数据时每个样本应有一个值。</translation>
+    </message>
+    <message>
+        <source>{subject} has the shape {shape}; responses are N, N R, N T R beside sequences of T steps, N R H W or N R D H W.</source>
+        <comment>engine message</comment>
+        <translation>{subject}的形状为 {shape}；响应应为 N、N R、与 T 步序列并列的 N T R、N R H W 或 N R D H W。</translation>
+    </message>
+    <message>
+        <source>{subject} has the shape {shape}; transcripts are N L, classes in order, and y_lengths.</source>
+        <comment>engine message</comment>
+        <translation>{subject}的形状为 {shape}；转写应为按顺序排列类别的 N L，以及 y_lengths。</translation>
+    </message>
+    <message>
+        <source>{subject} has the shape {shape}; {expected}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}的形状为 {shape}；{expected}。</translation>
+    </message>
+    <message>
+        <source>{subject} has {axes} axes, {shape}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}有 {axes} 个轴，{shape}。</translation>
+    </message>
+    <message>
+        <source>{subject} has {names} different values; at most {most_classes} classes can be told apart.</source>
+        <comment>engine message</comment>
+        <translation>{subject}有 {names} 个不同的值；最多可区分 {most_classes} 个类别。</translation>
+    </message>
+    <message>
+        <source>{subject} has {size} cells; at most {most_cells} are taken.</source>
+        <comment>engine message</comment>
+        <translation>{subject}有 {size} 个单元；最多接收 {most_cells} 个。</translation>
+    </message>
+    <message>
+        <source>{subject} has {spoken} to predict; the training data has {spoken_2}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}要预测{spoken}；训练数据要预测{spoken_2}。</translation>
+    </message>
+    <message>
+        <source>{subject} has {str} numbers per sample, which are no classes.</source>
+        <comment>engine message</comment>
+        <translation>{subject}每个样本有 {str} 个数，它们不是类别。</translation>
+    </message>
+    <message>
+        <source>{subject} has {wanted} targets; the training data has {wanted_2}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}有 {wanted} 个目标；训练数据有 {wanted_2} 个。</translation>
+    </message>
+    <message>
+        <source>{subject} has {what_is}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}有{what_is}。</translation>
+    </message>
+    <message>
+        <source>{subject} holds fractions.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有小数。</translation>
+    </message>
+    <message>
+        <source>{subject} holds more than {most_texts} different texts.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有超过 {most_texts} 种不同的文本。</translation>
+    </message>
+    <message>
+        <source>{subject} holds numbers above {largest_exact}, not all of which can be told apart in double precision.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有大于 {largest_exact} 的数，在双精度下不能全部区分。</translation>
+    </message>
+    <message>
+        <source>{subject} holds numbers beyond {largest}, which are no classes.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有超过 {largest} 的数，它们不是类别。</translation>
+    </message>
+    <message>
+        <source>{subject} holds sequences with different numbers of channels, such as {first}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有通道数不同的序列，例如 {first}。</translation>
+    </message>
+    <message>
+        <source>{subject} holds texts of more than {most_text_bytes}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有超过 {most_text_bytes} 的文本。</translation>
+    </message>
+    <message>
+        <source>{subject} holds texts of the shape {shape}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有形状为 {shape} 的文本。</translation>
+    </message>
+    <message>
+        <source>{subject} holds texts, such as &apos;{strange}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有文本，例如“{strange}”。</translation>
+    </message>
+    <message>
+        <source>{subject} holds texts, such as {first}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有文本，例如 {first}。</translation>
+    </message>
+    <message>
+        <source>{subject} holds texts, such as {values}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有文本，例如 {values}。</translation>
+    </message>
+    <message>
+        <source>{subject} holds texts.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有文本。</translation>
+    </message>
+    <message>
+        <source>{subject} holds {dtype}; expected numbers of {dtype_2}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有 {dtype}；应为 {dtype_2} 数值。</translation>
+    </message>
+    <message>
+        <source>{subject} holds {dtype}; responses are numbers or texts.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有 {dtype}；响应为数值或文本。</translation>
+    </message>
+    <message>
+        <source>{subject} holds {kind}, which are not read.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有{kind}，不予读取。</translation>
+    </message>
+    <message>
+        <source>{subject} holds {largest}; expected numbers up to {largest_2}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有 {largest}；数值应不超过 {largest_2}。</translation>
+    </message>
+    <message>
+        <source>{subject} holds {low} to {high}; expected whole numbers from 0{upper}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有 {low} 到 {high}；应为从 0 起的整数{upper}。</translation>
+    </message>
+    <message>
+        <source>{subject} holds {size} in cells, more than the file can.</source>
+        <comment>engine message</comment>
+        <translation>{subject}的单元含有 {size}，超过文件所能容纳。</translation>
+    </message>
+    <message>
+        <source>{subject} holds {texts} different texts, such as {first}; at most {most_indices} can be encoded as inputs.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有 {texts} 种不同的文本，例如 {first}；最多可将 {most_indices} 种编码为输入。</translation>
+    </message>
+    <message>
+        <source>{subject} holds {text}, which is no time to order samples by.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有 {text}，它不是可用于样本排序的时间。</translation>
+    </message>
+    <message>
+        <source>{subject} holds {values}; labels are 0 or 1, or truth values.</source>
+        <comment>engine message</comment>
+        <translation>{subject}含有 {values}；标签应为 0 或 1，或真值。</translation>
+    </message>
+    <message>
+        <source>{subject} is a cell array of different things, or of arrays that are no matrices.</source>
+        <comment>engine message</comment>
+        <translation>{subject}是内容不一致的元胞数组，或其数组不是矩阵。</translation>
+    </message>
+    <message>
+        <source>{subject} is a cell array with objects or structures.</source>
+        <comment>engine message</comment>
+        <translation>{subject}是含有对象或结构体的元胞数组。</translation>
+    </message>
+    <message>
+        <source>{subject} is a virtual dataset: they lie in other files, which are not opened.</source>
+        <comment>engine message</comment>
+        <translation>{subject}是虚拟数据集：其值位于其他文件中，而这些文件不会被打开。</translation>
+    </message>
+    <message>
+        <source>{subject} is an array of structures.</source>
+        <comment>engine message</comment>
+        <translation>{subject}是结构体数组。</translation>
+    </message>
+    <message>
+        <source>{subject} is an array of {size} structures.</source>
+        <comment>engine message</comment>
+        <translation>{subject}是含 {size} 个结构体的数组。</translation>
+    </message>
+    <message>
+        <source>{subject} is an object of MATLAB, such as categorical, string, table or datetime, which only MATLAB can read.</source>
+        <comment>engine message</comment>
+        <translation>{subject}是 MATLAB 对象（例如 categorical、string、table 或 datetime），只有 MATLAB 能读取。</translation>
+    </message>
+    <message>
+        <source>{subject} is compressed with {name} (filter {code}), which is not read here.</source>
+        <comment>engine message</comment>
+        <translation>{subject}用 {name}（过滤器 {code}）压缩，此处不能读取。</translation>
+    </message>
+    <message>
+        <source>{subject} is empty: its shape is {shape}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}为空：其形状为 {shape}。</translation>
+    </message>
+    <message>
+        <source>{subject} is fetched by another process, which does not end.</source>
+        <comment>engine message</comment>
+        <translation>另一个进程正在获取{subject}，且没有结束。</translation>
+    </message>
+    <message>
+        <source>{subject} lacks inputs of the training data: {missing}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}缺少训练数据的输入：{missing}。</translation>
+    </message>
+    <message>
+        <source>{subject} lacks what the training data has: {missing}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}缺少训练数据具有的内容：{missing}。</translation>
+    </message>
+    <message>
+        <source>{subject} need {needed_bytes} GiB of memory; {free} GiB are free.</source>
+        <comment>engine message</comment>
+        <translation>{subject}需要 {needed_bytes} GiB 内存；空闲 {free} GiB。</translation>
+    </message>
+    <message>
+        <source>{subject} needs about {size} in the cache folder {folder}; {free} are free.</source>
+        <comment>engine message</comment>
+        <translation>{subject}需要缓存文件夹 {folder} 中约 {size} 的空间；空闲 {free}。</translation>
+    </message>
+    <message>
+        <source>{subject} not connected.</source>
+        <comment>engine message</comment>
+        <translation>{subject}未连接。</translation>
+    </message>
+    <message>
+        <source>{subject}, row {row}: expected a date such as {form}, as in the training rows, received {text}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}，第 {row} 行：应为与训练行相同的 {form} 形式的日期，收到 {text}。</translation>
+    </message>
+    <message>
+        <source>{subject}: expected a number{like}, received {text}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}：应为数值{like}，收到 {text}。</translation>
+    </message>
+    <message>
+        <source>{subject}: expected a tensor or a tuple of tensors, received a {name}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}：应为张量或张量的元组，收到 {name}。</translation>
+    </message>
+    <message>
+        <source>{subject}: it gives {first} tensors, and then {second} for another length.</source>
+        <comment>engine message</comment>
+        <translation>{subject}：它给出 {first} 个张量，长度不同时又给出 {second} 个。</translation>
+    </message>
+    <message>
+        <source>{subject}: the first axis of what comes out must be the batch, and there must be another; for a batch of {batch} it gave {received}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}：输出的第一个轴必须是批量，并且还要有另一个轴；批量为 {batch} 时得到 {received}。</translation>
+    </message>
+    <message>
+        <source>{subject}: the sizes of what comes out depend on the numbers that go in.</source>
+        <comment>engine message</comment>
+        <translation>{subject}：输出的大小取决于输入的数值。</translation>
+    </message>
+    <message>
+        <source>{subject}: the time {times}{group_of} stands on {row}, too.</source>
+        <comment>engine message</comment>
+        <translation>{subject}：时间 {times}{group_of} 也出现在{row}。</translation>
+    </message>
+    <message>
+        <source>{subject}: {received} (without the batch) does not fit {expected}.</source>
+        <comment>engine message</comment>
+        <translation>{subject}：{received}（不含批量）与 {expected} 不符。</translation>
+    </message>
+    <message>
+        <source>{sum} of its {varied} channels</source>
+        <comment>engine message</comment>
+        <translation>其 {varied} 个通道中的 {sum} 个</translation>
+    </message>
+    <message>
+        <source>{table} cannot be read: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取 {table}：{error}。</translation>
+    </message>
+    <message>
+        <source>{table} has no column of targets beside that of the files, &apos;{files}&apos;: its columns are {others}.</source>
+        <comment>engine message</comment>
+        <translation>{table} 除文件列“{files}”外没有目标列：其列为 {others}。</translation>
+    </message>
+    <message>
+        <source>{table} has no column {name} for classes.</source>
+        <comment>engine message</comment>
+        <translation>{table} 没有用于类别的列 {name}。</translation>
+    </message>
+    <message>
+        <source>{table} names {path}, which lies outside of its folder and is not copied to the cluster.</source>
+        <comment>engine message</comment>
+        <translation>{table} 指定了 {path}，它位于其文件夹之外，不会复制到集群。</translation>
+    </message>
+    <message>
+        <source>{target_metric} is at most 1: enter 0.95 where you mean 95 %.</source>
+        <comment>engine message</comment>
+        <translation>{target_metric} 最大为 1：若指 95 %，请输入 0.95。</translation>
+    </message>
+    <message>
+        <source>{texts} Compare them on data that you name (--data).</source>
+        <comment>engine message</comment>
+        <translation>{texts}请在您指定的数据上比较它们 (--data)。</translation>
+    </message>
+    <message>
+        <source>{text} The run goes on without it.</source>
+        <comment>engine message</comment>
+        <translation>{text}运行会在没有它的情况下继续。</translation>
+    </message>
+    <message>
+        <source>{text} cannot be computed: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法计算 {text}：{error}。</translation>
+    </message>
+    <message>
+        <source>{text} has {text_2} characters; a formula has at most {most_characters}.</source>
+        <comment>engine message</comment>
+        <translation>{text} 有 {text_2} 个字符；公式最多 {most_characters} 个。</translation>
+    </message>
+    <message>
+        <source>{text} is not a formula: expected a condition such as training.solver == &apos;adam&apos; or network.conv_1.filters &lt;= 2 * network.conv_2.filters.</source>
+        <comment>engine message</comment>
+        <translation>{text} 不是公式：应为条件，例如 training.solver == &apos;adam&apos; 或 network.conv_1.filters &lt;= 2 * network.conv_2.filters。</translation>
+    </message>
+    <message>
+        <source>{text} is nothing that a trial reaches.</source>
+        <comment>engine message</comment>
+        <translation>{text} 不是试验能达到的值。</translation>
+    </message>
+    <message>
+        <source>{text} is too large for a number</source>
+        <comment>engine message</comment>
+        <translation>{text} 过大，不能作为数值</translation>
+    </message>
+    <message>
+        <source>{text}: expected PATH=VALUE,VALUE or PATH=LOW..HIGH, such as training.momentum=0.8,0.9 or training.initial_learn_rate=log 0.0001..0.1.</source>
+        <comment>engine message</comment>
+        <translation>{text}：应为 PATH=VALUE,VALUE 或 PATH=LOW..HIGH，例如 training.momentum=0.8,0.9 或 training.initial_learn_rate=log 0.0001..0.1。</translation>
+    </message>
+    <message>
+        <source>{text}: expected a target such as validation.accuracy&gt;=0.98.</source>
+        <comment>engine message</comment>
+        <translation>{text}：应为目标值，例如 validation.accuracy&gt;=0.98。</translation>
+    </message>
+    <message>
+        <source>{text}{patience_s} seconds of that.</source>
+        <comment>engine message</comment>
+        <translation>{text}其中 {patience_s} 秒。</translation>
+    </message>
+    <message>
+        <source>{total_steps} update(s)</source>
+        <comment>engine message</comment>
+        <translation>{total_steps} 次更新</translation>
+    </message>
+    <message>
+        <source>{to} cannot be written: {strerror}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入 {to}：{strerror}。</translation>
+    </message>
+    <message>
+        <source>{to} cannot be written: {value}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入 {to}：{value}。</translation>
+    </message>
+    <message>
+        <source>{to} exists already, and nothing was changed.</source>
+        <comment>engine message</comment>
+        <translation>{to} 已存在，未作任何更改。</translation>
+    </message>
+    <message>
+        <source>{to} exists.</source>
+        <comment>engine message</comment>
+        <translation>{to} 已存在。</translation>
+    </message>
+    <message>
+        <source>{to} is a folder.</source>
+        <comment>engine message</comment>
+        <translation>{to} 是文件夹。</translation>
+    </message>
+    <message>
+        <source>{to}: a project ends in {suffix}.</source>
+        <comment>engine message</comment>
+        <translation>{to}：工程以 {suffix} 结尾。</translation>
+    </message>
+    <message>
+        <source>{to}: a report ends in {page_suffixes}, received {received}.</source>
+        <comment>engine message</comment>
+        <translation>{to}：报告以 {page_suffixes} 结尾，收到 {received}。</translation>
+    </message>
+    <message>
+        <source>{unknown} is no input port of this layer.</source>
+        <comment>engine message</comment>
+        <translation>{unknown} 不是此层的输入端口。</translation>
+    </message>
+    <message>
+        <source>{unknown} is no port and no constant of this layer, nor -.</source>
+        <comment>engine message</comment>
+        <translation>{unknown} 不是此层的端口或常量，也不是 -。</translation>
+    </message>
+    <message>
+        <source>{unknown} name(s) of splits are not known: {unknown_2}.</source>
+        <comment>engine message</comment>
+        <translation>有 {unknown} 个部分名称未知：{unknown_2}。</translation>
+    </message>
+    <message>
+        <source>{unknown} name(s) of splits is not known: {unknown_2}.</source>
+        <comment>engine message</comment>
+        <translation>有 {unknown} 个部分名称未知：{unknown_2}。</translation>
+    </message>
+    <message>
+        <source>{unknown}, because its folder is not trusted.</source>
+        <comment>engine message</comment>
+        <translation>{unknown}，因为其文件夹不受信任。</translation>
+    </message>
+    <message>
+        <source>{upper}{absent}, which the execution environment parallel and runs on clusters need.</source>
+        <comment>engine message</comment>
+        <translation>{upper}{absent}，而执行环境 parallel 和集群上的运行需要它。</translation>
+    </message>
+    <message>
+        <source>{url} could not be fetched: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>无法获取 {url}：{reason}。</translation>
+    </message>
+    <message>
+        <source>{url} has over {limit}, more than expected; it was removed.</source>
+        <comment>engine message</comment>
+        <translation>{url} 超过 {limit}，多于预期；已将其移除。</translation>
+    </message>
+    <message>
+        <source>{url} has {total}, and only {free} are free in {parent}.</source>
+        <comment>engine message</comment>
+        <translation>{url} 有 {total}，而 {parent} 中只有 {free} 空闲。</translation>
+    </message>
+    <message>
+        <source>{url} has {total}; expected at most {limit}.</source>
+        <comment>engine message</comment>
+        <translation>{url} 有 {total}；应最多 {limit}。</translation>
+    </message>
+    <message>
+        <source>{url} holds a control character, which no URL has.</source>
+        <comment>engine message</comment>
+        <translation>{url} 含有控制字符，而 URL 不能有。</translation>
+    </message>
+    <message>
+        <source>{url} holds a file with &apos;..&apos; in its path, which is not read.</source>
+        <comment>engine message</comment>
+        <translation>{url} 含有路径中带“..”的文件，不予读取。</translation>
+    </message>
+    <message>
+        <source>{url} holds more than {most_files} files.</source>
+        <comment>engine message</comment>
+        <translation>{url} 含有超过 {most_files} 个文件。</translation>
+    </message>
+    <message>
+        <source>{url} holds no files.</source>
+        <comment>engine message</comment>
+        <translation>{url} 不含文件。</translation>
+    </message>
+    <message>
+        <source>{url} is given with a user or password, which a project must not hold.</source>
+        <comment>engine message</comment>
+        <translation>{url} 带有用户或密码，而工程不得包含它们。</translation>
+    </message>
+    <message>
+        <source>{url} is not fetched: the address must begin with https://.</source>
+        <comment>engine message</comment>
+        <translation>未获取 {url}：地址必须以 https:// 开头。</translation>
+    </message>
+    <message>
+        <source>{url} is not read: it was redirected {most_redirects} times.</source>
+        <comment>engine message</comment>
+        <translation>未读取 {url}：它被重定向了 {most_redirects} 次。</translation>
+    </message>
+    <message>
+        <source>{url} is not there: the server says {code} {reason}.</source>
+        <comment>engine message</comment>
+        <translation>{url} 不存在：服务器回答 {code} {reason}。</translation>
+    </message>
+    <message>
+        <source>{url} redirects to {name}, which is not followed: it leaves {was}.</source>
+        <comment>engine message</comment>
+        <translation>{url} 重定向到 {name}，不会跟随：它离开了 {was}。</translation>
+    </message>
+    <message>
+        <source>{url}: a web server does not list its files.</source>
+        <comment>engine message</comment>
+        <translation>{url}：Web 服务器不会列出其文件。</translation>
+    </message>
+    <message>
+        <source>{url}: a web server does not list the files of a folder.</source>
+        <comment>engine message</comment>
+        <translation>{url}：Web 服务器不会列出文件夹中的文件。</translation>
+    </message>
+    <message>
+        <source>{url}: the server does not tell the size of the file.</source>
+        <comment>engine message</comment>
+        <translation>{url}：服务器没有说明文件的大小。</translation>
+    </message>
+    <message>
+        <source>{values} row(s)</source>
+        <comment>engine message</comment>
+        <translation>{values} 行</translation>
+    </message>
+    <message>
+        <source>{value} characters</source>
+        <comment>engine message</comment>
+        <translation>{value} 个字符</translation>
+    </message>
+    <message>
+        <source>{value} entries</source>
+        <comment>engine message</comment>
+        <translation>{value} 项</translation>
+    </message>
+    <message>
+        <source>{value} has characters that are not Unicode and cannot be saved.</source>
+        <comment>engine message</comment>
+        <translation>{value} 含有非 Unicode 字符，无法保存。</translation>
+    </message>
+    <message>
+        <source>{value} holds no network that can be imported: the names of such files end in {suffixes}.</source>
+        <comment>engine message</comment>
+        <translation>{value} 不含可导入的网络：此类文件的名称以 {suffixes} 结尾。</translation>
+    </message>
+    <message>
+        <source>{value} in the network, {state} in the weights</source>
+        <comment>engine message</comment>
+        <translation>网络中为 {value}，权重中为 {state}</translation>
+    </message>
+    <message>
+        <source>{value} is not offered any more.</source>
+        <comment>engine message</comment>
+        <translation>不再提供 {value}。</translation>
+    </message>
+    <message>
+        <source>{value}: it ended the program.</source>
+        <comment>engine message</comment>
+        <translation>{value}：它结束了程序。</translation>
+    </message>
+    <message>
+        <source>{value}: the folder it is in is not trusted.</source>
+        <comment>engine message</comment>
+        <translation>{value}：它所在的文件夹不受信任。</translation>
+    </message>
+    <message>
+        <source>{value}{ahead} time steps{follow}</source>
+        <comment>engine message</comment>
+        <translation>{value}{ahead} 个时间步{follow}</translation>
+    </message>
+    <message>
+        <source>{varied} cannot vary on a cluster: its trials have equal places.</source>
+        <comment>engine message</comment>
+        <translation>{varied} 在集群上不能变化：其试验使用相同的位置。</translation>
+    </message>
+    <message>
+        <source>{v} as the {columns}</source>
+        <comment>engine message</comment>
+        <translation>将 {v} 作为{columns}</translation>
+    </message>
+    <message>
+        <source>{warned} of {count} samples hold what the network does not know.</source>
+        <comment>engine message</comment>
+        <translation>{count} 个样本中有 {warned} 个含有网络不认识的内容。</translation>
+    </message>
+    <message>
+        <source>{weights} and more</source>
+        <comment>engine message</comment>
+        <translation>{weights} 及更多</translation>
+    </message>
+    <message>
+        <source>{weights} layer(s)</source>
+        <comment>engine message</comment>
+        <translation>{weights} 个层</translation>
+    </message>
+    <message>
+        <source>{weights} of {path} is larger than the archive says.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的 {weights} 比归档所说的大。</translation>
+    </message>
+    <message>
+        <source>{weights} of {path} would grow from {compress_size} to {file_size}; at most {limit} are taken here.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的 {weights} 会从 {compress_size} 增大到 {file_size}；此处最多接收 {limit}。</translation>
+    </message>
+    <message>
+        <source>{what} ended the process by {name}.</source>
+        <comment>engine message</comment>
+        <translation>{what}使进程以 {name} 结束。</translation>
+    </message>
+    <message>
+        <source>{what} ended the process with code {returncode}.</source>
+        <comment>engine message</comment>
+        <translation>{what}使进程以代码 {returncode} 结束。</translation>
+    </message>
+    <message>
+        <source>{what} ended the process with code {returncode}: {last}.</source>
+        <comment>engine message</comment>
+        <translation>{what}使进程以代码 {returncode} 结束：{last}。</translation>
+    </message>
+    <message>
+        <source>{what} gives a {name}.</source>
+        <comment>engine message</comment>
+        <translation>{what}给出 {name}。</translation>
+    </message>
+    <message>
+        <source>{what} has changed while it was read.</source>
+        <comment>engine message</comment>
+        <translation>{what}在读取期间已更改。</translation>
+    </message>
+    <message>
+        <source>{what} has no data.</source>
+        <comment>engine message</comment>
+        <translation>{what}没有数据。</translation>
+    </message>
+    <message>
+        <source>{what} has no samples: its length is 0.</source>
+        <comment>engine message</comment>
+        <translation>{what}没有样本：其长度为 0。</translation>
+    </message>
+    <message>
+        <source>{what} holds Python objects, which are not loaded because they could run a program.</source>
+        <comment>engine message</comment>
+        <translation>{what}含有 Python 对象；它们可能运行程序，因此不加载。</translation>
+    </message>
+    <message>
+        <source>{what} holds numbers that are not finite.</source>
+        <comment>engine message</comment>
+        <translation>{what}含有非有限的数。</translation>
+    </message>
+    <message>
+        <source>{what} holds texts with characters that do not exist.</source>
+        <comment>engine message</comment>
+        <translation>{what}含有由不存在的字符组成的文本。</translation>
+    </message>
+    <message>
+        <source>{what} made no progress for {patience_s} seconds, and was ended.</source>
+        <comment>engine message</comment>
+        <translation>{what}在 {patience_s} 秒内没有进展，已被终止。</translation>
+    </message>
+    <message>
+        <source>{what} was refused at iteration {iteration}: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>{what}在第 {iteration} 次迭代被拒绝：{reason}。</translation>
+    </message>
+    <message>
+        <source>{what} wrote into the answer of the process that looks at it.</source>
+        <comment>engine message</comment>
+        <translation>{what}写入了查看它的进程的回答。</translation>
+    </message>
+    <message>
+        <source>{what}, row {before}: expected a value, the cell is empty or marks a missing value.</source>
+        <comment>engine message</comment>
+        <translation>{what}，第 {before} 行：应有值，而该单元格为空或标记为缺失值。</translation>
+    </message>
+    <message>
+        <source>{what}: &apos;{name}&apos; of sample {index} is {got}; that of sample 0 is {shape}.</source>
+        <comment>engine message</comment>
+        <translation>{what}：样本 {index} 的“{name}”为 {got}；样本 0 的为 {shape}。</translation>
+    </message>
+    <message>
+        <source>{what}: sample {bad} holds numbers that are not finite in single precision.</source>
+        <comment>engine message</comment>
+        <translation>{what}：样本 {bad} 含有在单精度下非有限的数。</translation>
+    </message>
+    <message>
+        <source>{wheel} is not a wheel.</source>
+        <comment>engine message</comment>
+        <translation>{wheel} 不是 wheel。</translation>
+    </message>
+    <message>
+        <source>{where} are not numbers.</source>
+        <comment>engine message</comment>
+        <translation>{where}不是数值。</translation>
+    </message>
+    <message>
+        <source>{where} claim the shape {shape}, which is far more than the file holds.</source>
+        <comment>engine message</comment>
+        <translation>{where}声称形状为 {shape}，远超文件所含。</translation>
+    </message>
+    <message>
+        <source>{where} has more than {most_tokenizer_characters} characters, which no tokenizer needs.</source>
+        <comment>engine message</comment>
+        <translation>{where} 超过 {most_tokenizer_characters} 个字符，没有分词器需要这么多。</translation>
+    </message>
+    <message>
+        <source>{where} has version {version}; this version of Netwright reads up to {version_2}.</source>
+        <comment>engine message</comment>
+        <translation>{where} 的版本为 {version}；此版本的 Netwright 最高读取 {version_2}。</translation>
+    </message>
+    <message>
+        <source>{where} is damaged: expected an object with the version {version}.</source>
+        <comment>engine message</comment>
+        <translation>{where} 已损坏：应为版本 {version} 的对象。</translation>
+    </message>
+    <message>
+        <source>{where} is damaged: it is not JSON.</source>
+        <comment>engine message</comment>
+        <translation>{where} 已损坏：它不是 JSON。</translation>
+    </message>
+    <message>
+        <source>{where} is damaged: {error}.</source>
+        <comment>engine message</comment>
+        <translation>{where} 已损坏：{error}。</translation>
+    </message>
+    <message>
+        <source>{where} is no tokenizer of the library tokenizers: {first}.</source>
+        <comment>engine message</comment>
+        <translation>{where} 不是 tokenizers 库的分词器：{first}。</translation>
+    </message>
+    <message>
+        <source>{where} lie in another file, which is not opened.</source>
+        <comment>engine message</comment>
+        <translation>{where}位于另一个文件中，而该文件不会被打开。</translation>
+    </message>
+    <message>
+        <source>{where} returned {value} for {path}.</source>
+        <comment>engine message</comment>
+        <translation>{where} 为 {path} 返回了 {value}。</translation>
+    </message>
+    <message>
+        <source>{where}, line {line}: {refusal}</source>
+        <comment>engine message</comment>
+        <translation>{where}，第 {line} 行：{refusal}</translation>
+    </message>
+    <message>
+        <source>{where}.categories: two are the same</source>
+        <comment>engine message</comment>
+        <translation>{where}.categories：有两个相同</translation>
+    </message>
+    <message>
+        <source>{where}.columns: a column of indices is an input of its own, of whole numbers</source>
+        <comment>engine message</comment>
+        <translation>{where}.columns：索引列自成一个由整数构成的输入</translation>
+    </message>
+    <message>
+        <source>{where}.columns: expected columns where columns are read, or channels of sequences</source>
+        <comment>engine message</comment>
+        <translation>{where}.columns：读取列时应为列，或序列的通道</translation>
+    </message>
+    <message>
+        <source>{where}.form: expected one of {date_forms}, received {form}</source>
+        <comment>engine message</comment>
+        <translation>{where}.form：应为 {date_forms} 之一，收到 {form}</translation>
+    </message>
+    <message>
+        <source>{where}.missing: {missing} is no {kind}</source>
+        <comment>engine message</comment>
+        <translation>{where}.missing：{missing} 不是 {kind}</translation>
+    </message>
+    <message>
+        <source>{where}.normalization: expected as many shifts as scales, at most {most_numbers}</source>
+        <comment>engine message</comment>
+        <translation>{where}.normalization：平移数应与缩放数相同，最多 {most_numbers} 个</translation>
+    </message>
+    <message>
+        <source>{where}.parts: there is no part {strange}</source>
+        <comment>engine message</comment>
+        <translation>{where}.parts：没有组成部分 {strange}</translation>
+    </message>
+    <message>
+        <source>{where}.sizes: expected sizes from 1, of at most {most_values} values together</source>
+        <comment>engine message</comment>
+        <translation>{where}.sizes：大小应从 1 起，合计最多 {most_values} 个值</translation>
+    </message>
+    <message>
+        <source>{where}.span: expected the smallest number, the median and the largest number</source>
+        <comment>engine message</comment>
+        <translation>{where}.span：应为最小值、中位数和最大值</translation>
+    </message>
+    <message>
+        <source>{where}.values.</source>
+        <comment>engine message</comment>
+        <translation>{where}.values。</translation>
+    </message>
+    <message>
+        <source>{where}.vocabulary: {vocabulary} does not fit the tokens</source>
+        <comment>engine message</comment>
+        <translation>{where}.vocabulary：{vocabulary} 与词元不符</translation>
+    </message>
+    <message>
+        <source>{where}.{name}: expected the smallest and the largest value</source>
+        <comment>engine message</comment>
+        <translation>{where}.{name}：应为最小值和最大值</translation>
+    </message>
+    <message>
+        <source>{where}: a sound has the sizes {shape}, the input has {sizes}</source>
+        <comment>engine message</comment>
+        <translation>{where}：声音的大小为 {shape}，输入的大小为 {sizes}</translation>
+    </message>
+    <message>
+        <source>{where}: expected a date such as 2024-01-31, received {value}</source>
+        <comment>engine message</comment>
+        <translation>{where}：应为日期，例如 2024-01-31，收到 {value}</translation>
+    </message>
+    <message>
+        <source>{where}: expected a list, received {value}</source>
+        <comment>engine message</comment>
+        <translation>{where}：应为列表，收到 {value}</translation>
+    </message>
+    <message>
+        <source>{where}: expected a size for each axis, axes of {axes}</source>
+        <comment>engine message</comment>
+        <translation>{where}：每个轴 {axes} 应各有一个大小</translation>
+    </message>
+    <message>
+        <source>{where}: expected a window within the sound and the transform, and bands for mel alone</source>
+        <comment>engine message</comment>
+        <translation>{where}：应为声音和变换范围内的窗，且仅 mel 有频带</translation>
+    </message>
+    <message>
+        <source>{where}: expected different words, and a tokenizer for pieces alone</source>
+        <comment>engine message</comment>
+        <translation>{where}：应为互不相同的词，且仅子词有分词器</translation>
+    </message>
+    <message>
+        <source>{where}: expected one of {options}, received {value}</source>
+        <comment>engine message</comment>
+        <translation>{where}：应为 {options} 之一，收到 {value}</translation>
+    </message>
+    <message>
+        <source>{where}: expected positive numbers, and one or two channels</source>
+        <comment>engine message</comment>
+        <translation>{where}：应为正数，以及一个或两个通道</translation>
+    </message>
+    <message>
+        <source>{where}: expected {noun}, received {value}</source>
+        <comment>engine message</comment>
+        <translation>{where}：应为{noun}，收到 {value}</translation>
+    </message>
+    <message>
+        <source>{where}: it is nested too deep to be read.</source>
+        <comment>engine message</comment>
+        <translation>{where}：嵌套过深，无法读取。</translation>
+    </message>
+    <message>
+        <source>{where}: its columns give {column_names} numbers, its size is {count}</source>
+        <comment>engine message</comment>
+        <translation>{where}：其列给出 {column_names} 个数，而其大小为 {count}</translation>
+    </message>
+    <message>
+        <source>{where}: what it reads, {reads}, needs a preparation of that kind, and no other</source>
+        <comment>engine message</comment>
+        <translation>{where}：它读取的内容 {reads} 需要且只能使用同类的准备方式</translation>
+    </message>
+    <message>
+        <source>{where}{line}: this is not valid Python: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>{where}{line}：这不是有效的 Python：{reason}。</translation>
+    </message>
+    <message>
+        <source>{where}{replies} of {num_workers} worker(s) have answered</source>
+        <comment>engine message</comment>
+        <translation>{where}{num_workers} 个工作单元中有 {replies} 个已回答</translation>
+    </message>
+    <message>
+        <source>{who} called the network, but never for the {size} samples of its batch.</source>
+        <comment>engine message</comment>
+        <translation>{who} 调用了网络，但从未用于其批量的 {size} 个样本。</translation>
+    </message>
+    <message>
+        <source>{who} ended with code {code} and without a word.</source>
+        <comment>engine message</comment>
+        <translation>{who} 以代码 {code} 结束，没有任何说明。</translation>
+    </message>
+    <message>
+        <source>{who} had no file descriptor left: another program connected to the workers&apos; ports as they opened.</source>
+        <comment>engine message</comment>
+        <translation>{who} 没有剩余的文件描述符：另一个程序在工作单元打开端口时连接了这些端口。</translation>
+    </message>
+    <message>
+        <source>{who} returned a loss without a gradient.</source>
+        <comment>engine message</comment>
+        <translation>{who} 返回的损失没有梯度。</translation>
+    </message>
+    <message>
+        <source>{who} returned {got}.</source>
+        <comment>engine message</comment>
+        <translation>{who} 返回了 {got}。</translation>
+    </message>
+    <message>
+        <source>{who} was ended by signal {value} ({value_2}).</source>
+        <comment>engine message</comment>
+        <translation>{who} 被信号 {value} ({value_2}) 终止。</translation>
+    </message>
+    <message>
+        <source>{who} was killed by signal 9 (SIGKILL): by somebody, or by the system because memory ran out.</source>
+        <comment>engine message</comment>
+        <translation>{who} 被信号 9 (SIGKILL) 终止：由他人终止，或因内存耗尽由系统终止。</translation>
+    </message>
+    <message>
+        <source>{who} was killed by the system because memory ran out (signal 9, SIGKILL)</source>
+        <comment>engine message</comment>
+        <translation>{who} 因内存耗尽被系统终止（信号 9，SIGKILL）</translation>
+    </message>
+    <message>
+        <source>{why} may say why.</source>
+        <comment>engine message</comment>
+        <translation>{why} 可能说明原因。</translation>
+    </message>
+    <message>
+        <source>{within} sample(s) equal(s) an earlier one of the same split</source>
+        <comment>engine message</comment>
+        <translation>有 {within} 个样本与同一部分中较早的样本相同</translation>
+    </message>
+    <message>
+        <source>{words}: received {x}.</source>
+        <comment>engine message</comment>
+        <translation>{words}：收到 {x}。</translation>
+    </message>
+    <message>
+        <source>{workers} workers cannot be shared evenly by {nodes} nodes.</source>
+        <comment>engine message</comment>
+        <translation>{workers} 个工作单元不能由 {nodes} 个节点均分。</translation>
+    </message>
+    <message>
+        <source>{work} along axis {axis}, not along the channels</source>
+        <comment>engine message</comment>
+        <translation>{work}轴 {axis}，而不是沿通道</translation>
+    </message>
+    <message>
+        <source>{zero}, or {number}</source>
+        <comment>engine message</comment>
+        <translation>{zero}，或 {number}</translation>
+    </message>
+    <message>
+        <source>{{group}} is the part that names the group, * is any text.</source>
+        <comment>engine message</comment>
+        <translation>{{group}} 是指定组的部分，* 为任意文本。</translation>
+    </message>
+    <message>
+        <source>{{{inner}}} counts down.</source>
+        <comment>engine message</comment>
+        <translation>{{{inner}}} 是倒数的。</translation>
+    </message>
+    <message>
+        <source>{{{inner}}} is no pattern.</source>
+        <comment>engine message</comment>
+        <translation>{{{inner}}} 不是模式。</translation>
+    </message>
+    <message>
         <source>Translation down</source>
         <translation>向下平移</translation>
     </message>
@@ -19598,6 +36813,21 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     <message>
         <source>That was the tour. It is always here, under Help. F1 opens the page of the manual about what has the focus.</source>
         <translation>导览到此结束。它始终在“帮助”菜单中。按 F1 可打开与当前焦点有关的手册页。</translation>
+    </message>
+    <message>
+        <source>h</source>
+        <comment>hours</comment>
+        <translation>小时</translation>
+    </message>
+    <message>
+        <source>m</source>
+        <comment>minutes</comment>
+        <translation>分</translation>
+    </message>
+    <message>
+        <source>s</source>
+        <comment>seconds</comment>
+        <translation>秒</translation>
     </message>
 </context>
 </TS>

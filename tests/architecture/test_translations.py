@@ -12,6 +12,7 @@ import pytest
 
 from netwright.engine.core.files import ROOT
 from scripts import make_translations as translations
+from scripts.message_templates import message_templates
 
 PATH = translations.TRANSLATIONS / translations.TS
 FUNCTIONS = {"tr", "noop"}
@@ -41,11 +42,19 @@ def test_files_agree_with_the_code(tmp_path: Path) -> None:
 def test_everything_is_translated(messages: list[tuple[str, list[str]]]) -> None:
     assert translations.unfinished(PATH) == []
     assert [text for text, forms in messages if not all(forms)] == []
-    assert len(messages) > 2000
+    assert len(messages) > 7000
 
 
 def test_translations_have_the_placeholders_of_the_text(messages: list[tuple[str, list[str]]]) -> None:
-    wrong = [(text, form) for text, forms in messages for form in forms if _placeholders(text) != _placeholders(form)]
+    """A sentence of the engine may leave out one: `{is}` in `{count} {is} named {name}`. It invents none."""
+    of_engine = set(message_templates())
+    wrong = [
+        (text, form)
+        for text, forms in messages
+        for form in forms
+        if _placeholders(text) != _placeholders(form)
+        and not (text in of_engine and set(_placeholders(form)) < set(_placeholders(text)))
+    ]
     assert wrong == []
 
 

@@ -1,0 +1,200 @@
+"""The sentences of the engine in the language of the window.
+
+The engine writes English: errors, problems, findings, reasons. `scripts/message_templates.py` finds its sentences in
+the code as templates, `{path} has one class only, '{name}'.`, and they are translated in the catalogue like all texts
+of the window, with the comment `MESSAGE`. Here a message is compared with these templates, sentence by sentence, and
+what fills a placeholder is translated in turn where it is known; in quotes, it is a name. What is not known stays
+English.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from xml.etree import ElementTree
+
+from netwright.designer.language import ENGLISH, FOLDER, MESSAGE, PSEUDO, close_han, current, tr, translation
+from netwright.engine.core.text import format_duration
+
+MOST_CHARACTERS = 4000
+"""A longer text is a log or a listing, and stays as it is."""
+MOST_KEPT = 2000
+"""Messages that are kept with their translations: lists paint theirs again and again."""
+MOST_ENDS = 12
+"""Ends of sentences up to which a text is cut."""
+FEW_LETTERS = 6
+"""Letters below which a template, such as `{a} and {b}`, is for parts of sentences only, unless it begins as one."""
+MOST_MATCHES = 4
+"""Templates that a text is compared with in full."""
+MOST_DEPTH = 3
+"""How deep messages are looked for in messages."""
+_PART = re.compile(r"(\{\{|\}\}|\{\w+\})")
+_END = re.compile(r"[.!?…](?= )")
+_LETTER = re.compile("[A-Za-z]")
+_WORD = re.compile(r"[A-Za-z]{2,}")
+_WHOLE_WORD = re.compile(r"(?<!\w)[A-Za-z]{2,}(?![\w(])")
+_END_OF_TEXT = re.compile(r"\Z")
+_SUFFIX = re.compile(r"\\\((e?s)\\\)")
+_COLON = re.compile(": ")
+_DURATION = re.compile(r"(?:([\d,]+) h )?(?:(\d+) m(?: |$))?(?:([\d.]+) s)?")
+_HAN = re.compile("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]$")
+
+
+def message_text(text: object) -> str:
+    """Return a text of the engine, such as an error, in the language of the window."""
+    language, words = current(), str(text)
+    if language == ENGLISH or not words or len(words) > MOST_CHARACTERS:
+        return words
+    return translation(words) if language == PSEUDO else _shown(language, words)
+
+
+def duration_text(seconds: float) -> str:
+    """Return a duration in the units of the language: `4 m 36 s`."""
+    text = format_duration(seconds)
+    return _duration(text) or text
+
+
+def _duration(text: str) -> str:
+    """Return a duration that the engine has written in the units of the language; empty where it is none."""
+    match = _DURATION.fullmatch(text)
+    if current() == ENGLISH or not text or match is None:
+        return ""
+    units = tr("h", "hours"), tr("m", "minutes"), tr("s", "seconds")
+    return " ".join(f"{amount} {unit}" for amount, unit in zip(match.groups(), units, strict=True) if amount)
+
+
+@lru_cache(MOST_KEPT)
+def _shown(language: str, text: str) -> str:
+    return _catalogue(language).text(text)
+
+
+@cache
+def _catalogue(language: str) -> "Catalogue":
+    messages = ElementTree.parse(FOLDER / f"netwright_{language}.ts").getroot().iter("message")
+    return Catalogue(
+        (message.findtext("source", ""), message.findtext("translation", ""))
+        for message in messages
+        if message.findtext("comment") == MESSAGE
+    )
+
+
+class Template:
+    """A sentence with placeholders, and its translation. A value is as short as can be: so a text is read once from
+    left to right, however many placeholders there are."""
+
+    def __init__(self, source: str, shown: str) -> None:
+        self._names: list[str] = []
+        self._literals = [""]
+        self._empty: dict[str, str] = {}
+        """Placeholders right behind others, which take all."""
+        for part in _PART.split(source):
+            if part[:1] == "{" and part != "{{" and self._names and not self._literals[-1]:
+                self._empty[part[1:-1]] = ""
+            elif part[:1] == "{" and part != "{{":
+                self._names.append(part[1:-1])
+                self._literals.append("")
+            else:
+                self._literals[-1] += part[:1] if part in ("{{", "}}") else part
+        self._shown = shown
+        self._pieces: list[re.Pattern[str]] = []
+        self.letters = sum(map(str.isalpha, "".join(self._literals)))
+        self.words = set(_WHOLE_WORD.findall("0".join(self._literals)))
+        """Words that a text has to have, in one piece."""
+        self.is_opened = self._literals[0][:1].isupper()
+
+    def match(self, text: str) -> list[str] | None:
+        """Return what fills the placeholders in a text; None where it is another sentence."""
+        self._pieces = self._pieces or list(map(_pattern, self._literals))
+        match, end, values = self._pieces[0].match(text), 0, []
+        for number, piece in enumerate(self._pieces[1:], 1):
+            if match is None:
+                return None
+            end = match.end()
+            is_word = self._literals[number - 1][-1:].isspace() or end == 0
+            match = (piece if self._literals[number] else _END_OF_TEXT).search(text, end + is_word)
+            if match is not None and number == len(self._names) and match.end() < len(text):
+                match = re.compile(piece.pattern + r"\Z").search(text, match.start())
+            if match is not None:
+                values.append(text[end : match.start()])
+        return values if match is not None and match.end() == len(text) else None
+
+    def filled(self, values: Iterable[str]) -> str:
+        """Return the translation with values for its placeholders."""
+        return close_han(self._shown.format(**self._empty, **dict(zip(self._names, values, strict=True))))
+
+    def is_quoted(self, number: int) -> bool:
+        """Return whether a placeholder stands in quotes."""
+        return self._literals[number].endswith("'") and self._literals[number + 1].startswith("'")
+
+
+def _pattern(literal: str) -> re.Pattern[str]:
+    return re.compile(_SUFFIX.sub(r"(?:\1)?", re.escape(literal)))
+
+
+class Catalogue:
+    """Templates and their translations, which are found by the rarest of their words."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        known = [Template(source, shown) for source, shown in pairs if shown]
+        counts = Counter(word for template in known for word in template.words)
+        self._by_word: dict[str, list[Template]] = {}
+        for template in known:
+            rarest = min(template.words, key=lambda word: (counts[word], word), default="")
+            self._by_word.setdefault(rarest, []).append(template)
+
+    def text(self, text: str) -> str:
+        """Return a text of any number of lines in the language."""
+        return "\n".join(self._line(line, 0) for line in text.split("\n"))
+
+    def _line(self, line: str, depth: int) -> str:
+        """Return the sentences of a line, the longest that are known first: a name may have a full stop in it."""
+        ends = [*[match.end() for match in _END.finditer(line)][: MOST_ENDS - 1], len(line)]
+        start, shown, is_known = 0, "", False
+        while start < len(line):
+            later = [end for end in ends if end > start]
+            known = ((self._known(line[start:end].strip(), depth), end) for end in reversed(later))
+            sentence, end = next(((s, end) for s, end in known if s), ("", later[0]))
+            is_known = is_known or bool(sentence)
+            shown += f"{'' if not shown or _HAN.search(shown) else ' '}{sentence or line[start:end].strip()}"
+            start = end
+        return shown if is_known else line
+
+    def _known(self, text: str, depth: int) -> str:
+        """Return a sentence, or a part of one, in the language; empty where it is not known."""
+        if (shown := _duration(text)) or not _WORD.search(text):
+            return shown
+        if (shown := translation(text)) != text:
+            return shown
+        return self._matched(text, depth) or self._parted(text, depth)
+
+    def _matched(self, text: str, depth: int) -> str:
+        """Return the translation of a text that is an instance of a template: of several, where least is left in
+        English."""
+        candidates = {id(t): t for word in ("", *_WORD.findall(text)) for t in self._by_word.get(word, ())}
+        least, shown, matches = len(text) + 1, "", 0
+        for template in sorted(candidates.values(), key=lambda template: -template.letters):
+            is_worth_it = depth > 0 or template.letters >= FEW_LETTERS or template.is_opened
+            if not is_worth_it or matches == MOST_MATCHES or (values := template.match(text)) is None:
+                continue
+            matches += 1
+            own = [v if template.is_quoted(n) else self._value(v, depth) for n, v in enumerate(values)]
+            left = sum(len(_LETTER.findall(value)) for n, value in enumerate(own) if not template.is_quoted(n))
+            if left < least:
+                least, shown = left, template.filled(own)
+        return shown
+
+    def _value(self, value: str, depth: int) -> str:
+        return self._line(value, depth + 1) if depth < MOST_DEPTH else value
+
+    def _parted(self, text: str, depth: int) -> str:
+        """Return the texts on both sides of a colon, of which the second is known, or several between semicolons."""
+        if depth >= MOST_DEPTH:
+            return ""
+        for mark in list(_COLON.finditer(text))[:MOST_DEPTH]:
+            rest = text[mark.end() :]
+            if shown := self._known(rest, depth + 1) or self._known(rest.removesuffix("."), depth + 1):
+                stop = "。" if rest.endswith(".") and not _HAN.search(shown) else ""
+                return f"{self._value(text[: mark.start()], depth)}：{shown}{stop}"
+        parts = text.split("; ")
+        known = [self._known(part, depth + 1) for part in parts] if 1 < len(parts) <= MOST_ENDS else [""]
+        return "；".join(known) if all(known) else ""
