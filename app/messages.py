@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMessageBox, QScrollA
 
 from netwright.app.widgets import room_on_screen
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import listed, noop, tr, translation
 from netwright.designer.markup import visible
 from netwright.engine.core.fields import printable
@@ -122,6 +123,7 @@ def ask_for_meaning(parent: QWidget, name: str) -> Meaning:
 
 def show_error(parent: QWidget, title: str, text: str) -> None:
     """Show a message that has to be confirmed."""
+    text = message_text(text)
     box = _box(parent, title, text if len(text) <= LONGEST else text[:LONGEST] + " …", "warning")
     keep_on_screen(box)
     box.exec()

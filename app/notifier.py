@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QSystemTrayIcon
 
 from netwright.designer import markup, theme
 from netwright.designer.announcement import announce
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.runs.events import ENDS
@@ -139,4 +140,4 @@ def _told(folder: ExperimentFolder, state: str) -> tuple[str, str]:
         return folder.path.name, f"{translation(ENDED[state])}."
     over = sum(trial.is_over for trial in trials)
     ended = tr("{over:,} of %n trial(s) ended.", "", len(trials), over=over)
-    return info.name or folder.path.name, f"{translation(ENDED[state])}: {ended} {info.reason}".strip()
+    return info.name or folder.path.name, f"{translation(ENDED[state])}: {ended} {message_text(info.reason)}".strip()

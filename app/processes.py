@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from netwright.app.pipes import PipeSender, PipeWatcher, ThreadedPipeSender, sender
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.dataclass_json import to_json
 from netwright.engine.core.errors import HOST_NOT_ALLOWED
@@ -352,7 +353,7 @@ class EngineServer(QObject):
     def _refuse(self, request: PendingRequest, error: dict[str, Any]) -> None:
         self.error = error
         text = str(error["message"])
-        request.on_error(_defect(text) if error.get("defect") else text)
+        request.on_error(_defect(text) if error.get("defect") else message_text(text))
 
     def _ask_for_hosts(self, id: int, error: dict[str, Any]) -> None:
         """Send a request again, if the user allows the hosts that it needs."""

@@ -13,6 +13,7 @@ from netwright.app.messages import ask
 from netwright.app.shell import Shell
 from netwright.app.widgets import RowDelegate, within_screen
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.items import table_item
 from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import visible
@@ -235,6 +236,7 @@ def _detail(job: Job) -> str:
             reason = tr("It waits in its queue.")
         else:
             reason = tr("Slurm says: {reason}.", reason=reason) if job.kind == "slurm" else f"{reason}."
+    reason = message_text(reason)
     reason = reason[:1].upper() + reason[1:]
     place = remote.folder if remote else job.folder.path
     return "\n".join(filter(None, (reason, tr("Files: {host}, {place}", host=job.host, place=place))))
@@ -246,7 +248,7 @@ def _state_in_words(state: str, remote: RemoteRun) -> str:
         return translation(state)
     words = translation(state)
     if remote.job_state == "waiting":
-        words = tr("waits: {reason}", reason=remote.reason) if remote.reason else tr("waits")
+        words = tr("waits: {reason}", reason=message_text(remote.reason)) if remote.reason else tr("waits")
     return tr("{state}, not connected", state=words) if remote.lost else words
 
 

@@ -28,6 +28,7 @@ from netwright.app.processes import DisposableProcess
 from netwright.app.shell import Shell
 from netwright.app.widgets import Divider, within_screen
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.forms.form import Form
 from netwright.designer.forms.row import section_label
 from netwright.designer.language import noop, tr, translation
@@ -217,7 +218,9 @@ class ClustersDialog(Dialog):
         profile = self.form.record
         assert isinstance(profile, ClusterProfile)
         if problems := profile.problems():
-            self._say(tr("Not saved yet. {reason}", reason=self.form.reason or problems[0].message), "error")
+            self._say(
+                tr("Not saved yet. {reason}", reason=message_text(self.form.reason or problems[0].message)), "error"
+            )
             return
         try:
             save_profile(profile, replacing=self._saved or None)

@@ -14,6 +14,7 @@ from netwright.app.data.findings_strip import LineItem
 from netwright.app.documents import Documents
 from netwright.app.processes import EngineServer
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.operations.data_requests import CHECK_DATA, CheckDataRequest
 from netwright.engine.project.data import DataOptions
@@ -129,14 +130,21 @@ class DataChecks(QFrame):
     def _item(self, finding: Mapping[str, Any]) -> LineItem:
         is_refused = finding["kind"] == "refused"
         detail = ", ".join(str(name) for name, _ in finding["items"][:2]) if finding["kind"] != "gaps" else ""
-        title = translation(REFUSED) if is_refused else str(finding["title"])
+        title = translation(REFUSED) if is_refused else message_text(finding["title"])
         return LineItem(
-            str(finding["severity"]), title, detail, "" if is_refused else str(finding["outcome"]), self._fixes(finding)
+            str(finding["severity"]),
+            title,
+            detail,
+            "" if is_refused else message_text(finding["outcome"]),
+            self._fixes(finding),
         )
 
     def _fixes(self, finding: Mapping[str, Any]) -> tuple[tuple[str, Callable[[], object]], ...]:
         """Return the edits that help, by their words."""
-        labels = [translation(fix["label"]) if fix["label"] in CURES else str(fix["label"]) for fix in finding["fixes"]]
+        labels = [
+            translation(fix["label"]) if fix["label"] in CURES else message_text(fix["label"])
+            for fix in finding["fixes"]
+        ]
         return tuple(
             (label, partial(self.fix_wanted.emit, label, fix["options"]))
             for label, fix in zip(labels, finding["fixes"], strict=True)
@@ -209,12 +217,14 @@ class DataChecks(QFrame):
     def _group(self, finding: dict[str, Any], every: list[dict[str, Any]]) -> QWidget:
         """Return the widget of one finding: title, the edit that helps, the effect on training, and the samples."""
         group, column = finding_column()
-        column.addLayout(finding_row(finding_label(finding["title"], ROLES[finding["severity"]]), self._fixes(finding)))
-        column.addWidget(finding_label(finding["outcome"], "help"))
+        column.addLayout(
+            finding_row(finding_label(message_text(finding["title"]), ROLES[finding["severity"]]), self._fixes(finding))
+        )
+        column.addWidget(finding_label(message_text(finding["outcome"]), "help"))
         items, kind = finding["items"], finding["kind"]
         rows = items if kind in self._is_whole else items[:FEW_SHOWN]
         for name, detail in rows:
-            column.addLayout(finding_row(named_finding(str(name), str(detail)), []))
+            column.addLayout(finding_row(named_finding(str(name), message_text(detail)), []))
         if len(items) > len(rows):
 
             def unfold() -> None:

@@ -29,7 +29,9 @@ from netwright.app.shell import Shell
 from netwright.app.temporary_folder import temporary_folder
 from netwright.app.widgets import Divider, Notice
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.first_network import FirstNetwork
+from netwright.designer.forms.row import sentence
 from netwright.designer.language import in_sentence, noop, tr, translation
 from netwright.engine.project.check_augmentation import augmentation_problems
 from netwright.engine.project.data import DataOptions
@@ -298,7 +300,7 @@ class DataTab(QWidget):
             self.first.stop()
             self.pages.setCurrentWidget(self.empty)
         elif problems := options.problems():
-            self._say("\n".join(p.message[:1].upper() + p.message[1:] for p in problems), is_error=True)
+            self._say("\n".join(sentence(message_text(p.message)) for p in problems), is_error=True)
         elif self._dataset.is_current and self._dataset.hosts:
             self.first.stop()
             self.fetch_page.show_hosts(self._dataset.hosts)
@@ -390,7 +392,7 @@ class DataTab(QWidget):
         project = self._editor.project
         problem = ""
         if can_augment(info):
-            problem = next((problem.message for problem in augmentation_problems(project, info)), "")
+            problem = next((message_text(p.message) for p in augmentation_problems(project, info)), "")
         was, self._epoch = self._epoch, epoch if project.training.augments and not problem and can_augment(info) else 0
         bar.show_state(project.training, problem, self._epoch)
         if was or self._epoch:

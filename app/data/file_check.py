@@ -14,6 +14,7 @@ from netwright.app.data.findings_strip import LineItem
 from netwright.app.processes import NO_HOSTS, DisposableProcess
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import tr
 from netwright.engine.core.process import module_command
 from netwright.engine.project.data import DataOptions
@@ -102,7 +103,7 @@ class FileCheck(QFrame):
 
     def _take(self, line: dict[str, Any]) -> None:
         if "error" in line:
-            self._refusal = str(line["error"])
+            self._refusal = message_text(line["error"])
         else:
             self._findings = line
         self._show()
@@ -232,7 +233,7 @@ class FileCheck(QFrame):
         rows = files if kind in self._is_whole else files[: MOST_SHOWN.get(kind, FEW_SHOWN)]
         for name, detail in rows:
             reason = "" if kind == "converted" else detail
-            column.addLayout(finding_row(named_finding(name, reason), self._actions(name)))
+            column.addLayout(finding_row(named_finding(name, message_text(reason)), self._actions(name)))
         if len(files) > len(rows):
             more = tr("Show {count:,} more", count=len(files) - len(rows))
             column.addLayout(finding_row(QWidget(), [(more, lambda: self._unfold(kind))]))

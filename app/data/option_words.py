@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import explanation, noop, tr, translation
 from netwright.engine.core.fields import Choice, FilePath
 from netwright.engine.project.data import DataOptions
@@ -60,6 +61,7 @@ def phrase_of(source: SourceType) -> str:
 
 def in_words(text: str, options: DataOptions, base: Path | None = None) -> str:
     """Return a sentence about data without keys of options and without the folders of its files."""
+    text = message_text(text)
     for name, field in DataOptions.fields.items():
         path = getattr(options, name) if isinstance(field, FilePath) else ""
         if "/" in path or (path and base is not None):

@@ -9,6 +9,7 @@ from PySide6.QtGui import QFocusEvent, QFont, QFontMetrics, QKeyEvent, QPainter,
 from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from netwright.designer import markup, theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import Markup
 from netwright.engine.core.errors import UserError
@@ -283,7 +284,7 @@ class PlacementText(QWidget):
                 self.rate_scale = rate_factor(project.environment, len(placement.workers))
             except UserError as refused:
                 self.refusal = str(refused)
-                self._say(markup.filled("{}", self.refusal), "error")
+                self._say(markup.filled("{}", message_text(self.refusal)), "error")
         self.numbers.setText(numbers)
         self.numbers.setVisible(bool(numbers))
 

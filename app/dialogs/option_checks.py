@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+from netwright.designer.engine_messages import message_text
 from netwright.engine.network.analysis import Analysis, analyse
 from netwright.engine.network.problems import Problem
 from netwright.engine.project import user_code
@@ -37,7 +38,7 @@ class OptionChecker:
     def of_environment(self, project: Project) -> dict[str, str]:
         """Return conflicts of the environment with the other options, by field."""
         problems = reversed([*strategy_problems(project.environment, project.training)])
-        return {problem.path.removeprefix(ENVIRONMENT): problem.message for problem in problems}
+        return {problem.path.removeprefix(ENVIRONMENT): message_text(problem.message) for problem in problems}
 
     @cached_property
     def _analysis(self) -> Analysis:
@@ -54,7 +55,9 @@ class OptionChecker:
         errors = (p for p in problems if p.severity == "error" and p.field.startswith(SECTION))
         # Code is looked at when saved. What was received stands in the field right above the message.
         messages = _by_name(p for p in errors if p.field.removeprefix(SECTION) not in user_code.FIELDS)
-        return {name: re.sub(r", received [\d,]+\.$", ".", message) for name, message in messages.items()}
+        return {
+            name: re.sub(r"(?:, received|，收到) [\d,]+([.。])$", r"\1", message) for name, message in messages.items()
+        }
 
     def _in_code(self, options: TrainingOptions) -> dict[str, str]:
         """Return the problems in the user's files. Nothing of them is run."""
@@ -65,4 +68,4 @@ class OptionChecker:
 
 
 def _by_name(problems: Iterable[Problem]) -> dict[str, str]:
-    return {problem.field.removeprefix(SECTION): problem.message for problem in problems}
+    return {problem.field.removeprefix(SECTION): message_text(problem.message) for problem in problems}

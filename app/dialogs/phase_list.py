@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.forms.field_editors import ChoiceEditor
 from netwright.designer.forms.line_editors import HEIGHT, NumberEditor, parsed
 from netwright.designer.language import noop, tr, translation
@@ -142,7 +143,7 @@ class _PhaseRow:
             value = parsed(field, typed)
         except FieldError as refused:
             editor.set_invalid(True)
-            editor.setToolTip(refused.message)
+            editor.setToolTip(message_text(refused.message))
             return
         editor.setToolTip("")
         self._owner.change(self._number, **{name: value})

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollA
 from netwright.app.dialog import Dialog
 from netwright.app.shell import Shell
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import visible
 from netwright.designer.panels.problems_panel import draw_severity
@@ -151,11 +152,12 @@ class DoctorDialog(Dialog):
         QTimer.singleShot(0, cause, lambda: self._area.ensureWidgetVisible(cause))
 
     def _card(self, finding: Finding) -> QWidget:
-        card, title, evidence = QFrame(), QLabel(visible(finding.title)), QLabel(visible(finding.evidence))
+        words = message_text(finding.title)
+        card, title, evidence = QFrame(), QLabel(visible(words)), QLabel(visible(message_text(finding.evidence)))
         theme.mark(card, "role", "card")
         theme.mark(title, "role", "strong")
         theme.mark(evidence, "role", "muted")
-        card.setAccessibleName(f"{translation(SEVERITIES[finding.severity])}: {finding.title}")
+        card.setAccessibleName(f"{translation(SEVERITIES[finding.severity])}: {words}")
         mark = SeverityMark(finding.severity)
         text, row = QVBoxLayout(), QHBoxLayout(card)
         row.setContentsMargins(16, 12, 16, 12)
@@ -173,7 +175,7 @@ class DoctorDialog(Dialog):
         row.addLayout(text, 1)
         cure = finding.cure
         if cure is not None and (cure.settings or cure.layers):
-            button = QPushButton(visible(cure.label))
+            button = QPushButton(visible(message_text(cure.label)))
             button.setAutoDefault(False)
             button.setToolTip(visible(", ".join(cure.settings)))
             button.clicked.connect(partial(self._apply, finding, button))
@@ -184,7 +186,7 @@ class DoctorDialog(Dialog):
         """Make the edit of a cure, as one step that can be undone."""
         cure = finding.cure
         assert cure is not None
-        if self._shell.editor.edit(cure.label, lambda project: with_cure(project, cure)):
+        if self._shell.editor.edit(message_text(cure.label), lambda project: with_cure(project, cure)):
             button.setText(tr("Done"))
             button.setEnabled(False)
             self._say(tr("Changed; Edit > Undo takes it back. Examine again to see what is left."))
@@ -210,7 +212,7 @@ class DoctorDialog(Dialog):
 
 def _passed(checks: list[str]) -> QLabel:
     """Return the list of what is in order."""
-    label = QLabel(visible("\n".join([tr("In order:"), *(f"✓ {check}" for check in checks)])))
+    label = QLabel(visible("\n".join([tr("In order:"), *(f"✓ {message_text(check)}" for check in checks)])))
     label.setWordWrap(True)
     theme.mark(label, "role", "muted")
     return label

@@ -46,6 +46,7 @@ from netwright.app.messages import breakable
 from netwright.app.processes import EngineServer
 from netwright.app.shell import Shell, select_layer
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import refuse_destination
@@ -273,7 +274,7 @@ class ExportDialog(Dialog):
             refuse_destination(Path(target))
             source = self._source()
         except UserError as error:
-            self._say(str(error), "error")
+            self._say(message_text(error), "error")
             return
         force = self._ask_to_replace(Path(target))
         if force is None:

@@ -25,11 +25,11 @@ from netwright.app.shell import Shell
 from netwright.app.widgets import NO_LIMIT, Divider, SidePanel
 from netwright.designer import markup, theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.engine_messages import duration_text, message_text
 from netwright.designer.forms.form import Form
 from netwright.designer.forms.row import sentence
 from netwright.designer.language import in_sentence, layer_label, noop, tr, translation, with_english
 from netwright.engine.core.errors import FieldErrors, UserError
-from netwright.engine.core.text import format_duration
 from netwright.engine.project.experiment import CODE, LIMITS, ExperimentOptions
 from netwright.engine.project.parameters import Parameter
 from netwright.engine.project.project import Project
@@ -279,7 +279,7 @@ class DefinitionPanel(QWidget):
         if not varies(project.experiment):
             return tr("Nothing varies yet. Add a parameter, or repeats.")
         problem = next(iter(definition_problems(project, self._shell.documents.base)), None)
-        return sentence(problem.message) if problem is not None else ""
+        return sentence(message_text(problem.message)) if problem is not None else ""
 
     def _count_text(self, project: Project) -> str:
         """Return the number of trials, and about how long they take where that is known."""
@@ -287,14 +287,14 @@ class DefinitionPanel(QWidget):
         runs = num_trials(project) * options.runs_per_trial
         if not self._run_times or not runs or not varies(options):
             return text
-        duration = format_duration(runs * median(self._run_times) / max(1, options.at_once))
+        duration = duration_text(runs * median(self._run_times) / max(1, options.at_once))
         return tr("{trials}, about {duration}", trials=text, duration=duration)
 
     def _schedule_text(self, project: Project) -> str:
         """Return how many run at once, and how long a run took."""
         if not self._run_times or not varies(project.experiment):
             return ""
-        shortest, longest = (format_duration(end) for end in (min(self._run_times), max(self._run_times)))
+        shortest, longest = (duration_text(end) for end in (min(self._run_times), max(self._run_times)))
         took = tr("runs took {shortest} to {longest}", shortest=shortest, longest=longest)
         if shortest == longest:
             took = tr("runs took {duration}", duration=shortest)
@@ -361,9 +361,9 @@ class DefinitionPanel(QWidget):
             parameters = [before.get(line.strip()) or Parameter.read(line.strip()) for line in lines]
             changed = self._shell.editor.project.experiment.replace(parameters=parameters)
         except FieldErrors as refused:
-            self.text_error.setText(markup.visible(sentence(refused.errors[0].message)))
+            self.text_error.setText(markup.visible(sentence(message_text(refused.errors[0].message))))
         except UserError as error:
-            self.text_error.setText(markup.visible(sentence(str(error))))
+            self.text_error.setText(markup.visible(sentence(message_text(error))))
         else:
             self.text_error.clear()
             if changed != self._shell.editor.project.experiment:

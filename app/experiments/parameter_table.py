@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from netwright.app.experiments.trial_texts import path_label, values_as_typed, values_in_words
 from netwright.designer import markup, theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.engine_messages import message_text
 from netwright.designer.forms.field_editors import TickMenu
 from netwright.designer.forms.row import section_label, sentence
 from netwright.designer.language import noop, tr, translation
@@ -195,7 +196,7 @@ class ParameterRow:
 
     def say(self, problem: str) -> None:
         """Say what is wrong."""
-        self.error.setText(markup.visible(sentence(problem.removeprefix(f"{self.parameter.path}: "))))
+        self.error.setText(markup.visible(sentence(message_text(problem.removeprefix(f"{self.parameter.path}: ")))))
         self.error.setVisible(bool(problem))
 
     # ---- edits ----

@@ -25,6 +25,7 @@ from netwright.app.shell import Shell
 from netwright.app.widgets import NO_LIMIT, Divider, SidePanel
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import in_sentence, noop, tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.experiments.operations import experiment_begin
@@ -271,7 +272,7 @@ class SearchPage(ExperimentPage):
         except UserError as error:
             self._trials = []
             self._show(())
-            self.state.setText(str(error))
+            self.state.setText(message_text(error))
             return
         self._show(info.objectives)
         is_ended = info.state in ENDS

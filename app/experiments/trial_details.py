@@ -13,6 +13,7 @@ from netwright.app.experiments.trials_model import TrialsModel
 from netwright.app.messages import breakable
 from netwright.app.runs.details import Details, selectable_label
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.runs.confusion import FILE, Confusion, read_confusions
 from netwright.engine.runs.events import SPLIT_PRIORITY
@@ -164,7 +165,8 @@ class TrialDetails(Details):
         title = trial_title(trial)
         self.name.setText(title, note=f"{title}\n{run}" if run is not None else "")
         self.show_state(*self._model.state_of(row))
-        reason = trial.reason[:1].upper() + trial.reason[1:]
+        reason = message_text(trial.reason)
+        reason = reason[:1].upper() + reason[1:]
         self.say(breakable(reason), "error" if trial.state in FAILED else "help")
         columns = [c for c in self._model.columns if c.startswith(OPTION) or c == "seconds" or is_score(c)]
         self.facts.show_facts([(column_label(c), self._model.text_of(row, c)) for c in columns], {})

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from netwright.app.plots.words import metric_in_a_line
 from netwright.app.runs.run_texts import label_of, option_label, state_in_words
+from netwright.designer.engine_messages import duration_text, message_text
 from netwright.designer.forms.row import sentence
 from netwright.designer.language import noop, tr, translation
-from netwright.engine.core.text import format_duration, format_number, format_signed
+from netwright.engine.core.text import format_number, format_signed
 from netwright.engine.project.experiment import ExperimentOptions
 from netwright.engine.project.options.metric_options import format_score, is_share
 from netwright.engine.project.parameters import Parameter
@@ -126,7 +127,7 @@ def difference_text(column: str, value: float) -> str:
     if abs(value) < (0.05 if column == "seconds" else NO_CHANGE):
         return "±0"
     if column == "seconds":
-        return f"{'+' if value > 0 else '−'}{format_duration(abs(value))}"
+        return f"{'+' if value > 0 else '−'}{duration_text(abs(value))}"
     return format_signed(100 * value if is_share(column.rpartition(".")[2]) else value)
 
 
@@ -168,12 +169,12 @@ def progress_text(state: str, reason: str, trials: Sequence[Trial], total: int) 
         parts.append(tr("{count:,} failed", count=failed))
     if state == "running":
         text = tr(", ", "between facts").join([tr("{count:,} running", count=len(trials) - over), *parts])
-        return tr("{state}. Waits: {reason}", state=text, reason=reason) if reason else text
+        return tr("{state}. Waits: {reason}", state=text, reason=message_text(reason)) if reason else text
     name = translation(ENDINGS[state]) if state in ENDINGS else state.capitalize()
     if failed and failed == len(trials):
         first = next((trial.reason for trial in trials if trial.reason), "")
-        return tr("{state}, no trial has succeeded: {reason}", state=name, reason=first)
+        return tr("{state}, no trial has succeeded: {reason}", state=name, reason=message_text(first))
     text = tr(", ", "between facts").join([name, *parts])
     if state in ("stopped", "lost"):
         return text
-    return tr("{state}: {reason}", state=text, reason=reason) if reason else text
+    return tr("{state}: {reason}", state=text, reason=message_text(reason)) if reason else text

@@ -20,9 +20,10 @@ from netwright.app.experiments.trial_texts import (
 )
 from netwright.app.runs.run_texts import ago, when
 from netwright.designer import theme
+from netwright.designer.engine_messages import duration_text, message_text
 from netwright.designer.items import Index, TableModel
 from netwright.designer.language import tr
-from netwright.engine.core.text import format_duration, format_percent
+from netwright.engine.core.text import format_percent
 from netwright.engine.project.options.metric_options import format_score
 from netwright.engine.runs.query import OPTION, UnknownName, matching, unknown_name
 from netwright.engine.runs.run_options import Options, shown
@@ -274,7 +275,7 @@ class TrialsModel(TableModel):
                 return str(len(trial.runs))
             case "seconds":
                 seconds = self._seconds(row)
-                return self._with_difference(row, column, "" if seconds is None else format_duration(seconds))
+                return self._with_difference(row, column, "" if seconds is None else duration_text(seconds))
         if column.startswith(OPTION):
             path = column.removeprefix(OPTION)
             return value_in_words(path, trial.values[path] if path in trial.values else shown(row.options, path))
@@ -295,7 +296,7 @@ class TrialsModel(TableModel):
             name = column_label(group.column)
             return f"{name}: {value_of_group(group)} ({len(group.rows):,})"
         if column == "seconds":
-            return format_duration(sum(group.values(column))) if group.values(column) else ""
+            return duration_text(sum(group.values(column))) if group.values(column) else ""
         if column in FACTS or not is_score(column):
             return ""
         mean, best = group.mean(column), group.best(column)
@@ -425,7 +426,7 @@ class TrialsModel(TableModel):
                 baseline = tr("The baseline") if row is self.baseline else ""
                 parts += [trial_title(row.trial), best, baseline, row.notes.note]
             case "state":
-                parts.append(row.trial.reason or self.text_of(row, column))
+                parts.append(message_text(row.trial.reason) or self.text_of(row, column))
             case "started":
                 parts.append(when(row.trial.started))
             case "curve" if self.shown.objectives:

@@ -10,6 +10,7 @@ from netwright.designer import theme
 from netwright.designer.announcement import announce
 from netwright.designer.editor import Editor
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import tr
 from netwright.designer.panels.problems_panel import ProblemsPanel, link_text, where
 
@@ -107,7 +108,7 @@ class BottomPanel(QTabWidget):
         self.setTabText(PROBLEMS, tr("Problems {count:,}", count=len(problems)) if problems else tr("Problems"))
         self.setTabText(LAYERS, tr("Layers {count:,}", count=len(self._editor.network)))
         first = problems[0] if problems else None
-        self.summary.setText(f"{where(first)}: {first.message}" if first else tr("No problems"))
+        self.summary.setText(f"{where(first)}: {message_text(first.message)}" if first else tr("No problems"))
         self.cure.setText(link_text(first) if first else "")
         self.cure.setAccessibleName(self.cure.text() or tr("No cure"))
         self._show_fold()

@@ -24,6 +24,7 @@ from netwright.app.dialog import Dialog
 from netwright.app.frame.actions import ACTIONS, MENUS, Action
 from netwright.app.widgets import within_screen
 from netwright.designer import shortcuts, theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import layer_label, noop, tr, translation
 from netwright.designer.panels.parts import SearchField
 from netwright.engine.core.version import VERSION
@@ -266,7 +267,9 @@ def about_dialog(parent: QWidget | None, installed: Sequence[AddOn]) -> QDialog:
     heading.setContentsMargins(0, 8, 0, 0)
     column.addWidget(heading)
     for add_on in installed:
-        column.addWidget(_words(add_on.refusal or add_on_in_words(add_on), "error" if add_on.error else None))
+        column.addWidget(
+            _words(message_text(add_on.refusal) or add_on_in_words(add_on), "error" if add_on.error else None)
+        )
     if not installed:
         column.addWidget(_words(tr("None. Installed packages can bring layer types of their own."), "muted"))
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)

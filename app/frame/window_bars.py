@@ -20,6 +20,7 @@ from netwright.app.widgets import NO_LIMIT
 from netwright.designer import markup, shortcuts, theme
 from netwright.designer.editor import Editor
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.designer.segment_row import SegmentRow
 from netwright.engine.core.text import format_bytes, format_number
@@ -237,7 +238,7 @@ class StatusLine(QObject):
 
     def hint(self, text: str) -> None:
         """Show a message for a few seconds."""
-        self.hints.setText(text.replace("\n", "  "))
+        self.hints.setText(message_text(text).replace("\n", "  "))
         self._gone.start()
 
     def show_weights(self, words: str, more: str, is_wrong: bool) -> None:

@@ -4,6 +4,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from netwright.designer import markup, theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.engine_messages import message_text
 from netwright.designer.forms.row import sentence
 from netwright.designer.language import tr
 from netwright.engine.runs.query import UnknownName, words_of
@@ -35,7 +36,7 @@ class UnknownNameLine(QWidget):
         self._unknown = unknown
         self.setVisible(unknown is not None)
         if unknown is not None:
-            self.refused.setText(f"{sentence(unknown.message)}.", note=unknown.hint)
+            self.refused.setText(sentence(message_text(f"{unknown.message}.")), note=message_text(unknown.hint))
             self.suggested.setText(markup.without_mnemonic(tr("Use {suggestion}", suggestion=unknown.suggestion)))
             self.suggested.setVisible(bool(unknown.suggestion))
 

@@ -12,6 +12,7 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 
 from netwright.app.runs.run_texts import differing, first_score, in_past, option_label, state_word, time_left, when
 from netwright.app.runs.segments import TrialFolder
+from netwright.designer.engine_messages import message_text
 from netwright.designer.items import Index, ListModel
 from netwright.designer.language import tr
 from netwright.engine.core.text import format_percent
@@ -223,7 +224,7 @@ class RailModel(ListModel):
             if epochs:
                 words = tr("{state} at epoch {epochs:,.0f}", state=words, epochs=epochs)
             about = f"{about} · {words}"
-        tip = "\n".join(filter(None, (run.title, run.reason, when(run.created), str(run.path))))
+        tip = "\n".join(filter(None, (run.title, message_text(run.reason), when(run.created), str(run.path))))
         return RailRow("run", run.path, title, about, figure, run.state, run.created, share, tip=tip)
 
     def _deviations(self, run: RunSummary) -> Iterator[str]:

@@ -13,9 +13,10 @@ from netwright.app.plots.plot_data import PlotData
 from netwright.app.plots.plot_items import Line, Markers, icon_markup, table_markup
 from netwright.app.plots.series import Floats
 from netwright.designer import markup, theme
+from netwright.designer.engine_messages import duration_text
 from netwright.designer.language import tr, translation
 from netwright.designer.markup import Markup
-from netwright.engine.core.text import format_duration, format_value
+from netwright.engine.core.text import format_value
 
 MAX_SMOOTHED_POINTS = 600
 MAX_EPOCH_LINES = 60
@@ -290,7 +291,7 @@ class RunPlot(Plot):
         if x_axis.along == "epochs":
             rows.append((tr("epoch"), f"{place:,.2f}"))
         if x_axis.along == "time":
-            rows.append((tr("time"), format_duration(place)))
+            rows.append((tr("time"), duration_text(place)))
         return rows
 
     def marks_near(self, place: float) -> list[tuple[str, str]]:

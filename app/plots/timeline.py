@@ -9,6 +9,7 @@ import numpy as np
 from netwright.app.plots.points import MOST_POINTS, Growing
 from netwright.app.plots.series import Floats
 from netwright.app.plots.words import done_in_words
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import tr
 from netwright.engine.runs.events import Checkpointed, Event, Progress, Requested, Resumed, Started
 
@@ -75,7 +76,7 @@ def words_of(event: Event) -> str:
         case Requested():
             return done_in_words(event)
         case Resumed():
-            words = tr("resumed: {reason}", reason=event.reason) if event.reason else tr("resumed")
+            words = tr("resumed: {reason}", reason=message_text(event.reason)) if event.reason else tr("resumed")
             return words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
         case Checkpointed():
             return tr("checkpoint")

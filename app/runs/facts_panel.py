@@ -20,10 +20,11 @@ from netwright.app.runs.run_texts import best_text, new_rate_text, rate_change_t
 from netwright.app.runs.step_time import StepTime
 from netwright.app.widgets import ValueTable
 from netwright.designer import theme
+from netwright.designer.engine_messages import duration_text, message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.files import number_in
 from netwright.engine.core.progress import in_words
-from netwright.engine.core.text import format_bytes, format_duration, format_number
+from netwright.engine.core.text import format_bytes, format_number
 from netwright.engine.runs.baselines import closing_warning, errors_beside
 from netwright.engine.runs.curve_findings import RunCurves
 from netwright.engine.runs.events import (
@@ -207,7 +208,7 @@ class FactsPanel(QWidget):
         epochs, iterations, seconds = (number_in(result.get(name)) for name in ("epochs", "iterations", "seconds"))
         self.head.epoch.setText("" if epochs is None else tr("Epoch {epoch:,.0f}", epoch=epochs))
         self.progress.set("Iteration", "" if iterations is None else f"{iterations:,.0f}")
-        self.progress.set("Elapsed", "" if seconds is None else format_duration(seconds))
+        self.progress.set("Elapsed", "" if seconds is None else duration_text(seconds))
         self.progress.setVisible(iterations is not None)
 
     def show_live(self, state: str, *, is_catching_up: bool) -> None:
@@ -245,7 +246,7 @@ class FactsPanel(QWidget):
             self._show_progress(self._last_progress[0], 0.0)
         self._show_end(outcome)
         self.head.show_offer(self._offered if outcome.state == "failed" else "")
-        self._lines = [line for line in self._lines if line[1] != outcome.reason]  # shown above
+        self._lines = [line for line in self._lines if line[1] != message_text(outcome.reason)]  # shown above
         self._show_lines()
 
     def _show_kept(self) -> None:
@@ -268,7 +269,7 @@ class FactsPanel(QWidget):
             self.head.show_reason("", "help")  # the state and the epochs say so
         else:
             role = "error" if outcome.state in ("failed", "lost") else "help"
-            self.head.show_reason(_capitalised(outcome.reason), role)
+            self.head.show_reason(_capitalised(message_text(outcome.reason)), role)
             self.head.why.setVisible(outcome.state == "failed" and self._curves.finding is not None)
 
     # ---- events ----
@@ -303,7 +304,7 @@ class FactsPanel(QWidget):
             case Requested():
                 self._on_request(event)
             case Refused():
-                self.add_line(f"{event.iteration:,}", tr("Refused: {reason}", reason=event.reason))
+                self.add_line(f"{event.iteration:,}", tr("Refused: {reason}", reason=message_text(event.reason)))
                 self._set_state(self._state)  # its button may be pressed again
                 self.head.buttons.more.show_watched(event.what.removeprefix("watch_"), is_on=False)
             case Resumed():
@@ -312,9 +313,11 @@ class FactsPanel(QWidget):
                 self.progress.set("Test", "")
                 if not self._is_replay:
                     self.head.show_reason("", "help")
-                self.add_line(f"{event.iteration:,}", tr("Resumed: {explanation}", explanation=event.explanation))
+                self.add_line(
+                    f"{event.iteration:,}", tr("Resumed: {explanation}", explanation=message_text(event.explanation))
+                )
             case Failed():
-                self.add_line(tr("Failed"), event.cause)
+                self.add_line(tr("Failed"), message_text(event.cause))
                 self._offered = event.offer
             case Ended():
                 if not (self._is_replay or self._is_catching_up):
@@ -412,7 +415,7 @@ class FactsPanel(QWidget):
         self.head.left.setText(time_left(remaining_s))
         table = self.progress
         table.set("Iteration", tr("{iteration:,} of {total:,}", iteration=event.iteration, total=total))
-        table.set("Elapsed", format_duration(event.elapsed_s + since_s))
+        table.set("Elapsed", duration_text(event.elapsed_s + since_s))
         table.set("Learn rate", format_number(event.rate, 4))
         table.set("Throughput", tr("{rate:,.0f} samples/s", rate=event.samples_per_second))
         table.set("Computing", achieved_text(event))

@@ -8,6 +8,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QFontDatabase, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPlainTextEdit, QTabWidget, QWidget
 
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import visible
 from netwright.engine.core.files import open_file
@@ -54,10 +55,12 @@ def line_of(event: Event) -> str:
         case StateChanged():
             return _run_line(event)
         case Message():
-            return f"{translation(SEVERITIES[event.severity])}: {event.text}"
+            return f"{translation(SEVERITIES[event.severity])}: {message_text(event.text)}"
         case SampleSkipped():
             return tr(
-                "Skipped, because it cannot be read: {sample}: {reason}", sample=event.sample, reason=event.reason
+                "Skipped, because it cannot be read: {sample}: {reason}",
+                sample=event.sample,
+                reason=message_text(event.reason),
             )
         case Requested():
             request = request_text(event).replace("_", " ")
@@ -67,7 +70,7 @@ def line_of(event: Event) -> str:
                 "Refused: {request}, at iteration {iteration:,}: {reason}",
                 request=event.what.replace("_", " "),
                 iteration=event.iteration,
-                reason=event.reason,
+                reason=message_text(event.reason),
             )
         case Checkpointed():
             return tr(
@@ -79,10 +82,12 @@ def line_of(event: Event) -> str:
             return tr(
                 "Resumed after iteration {iteration:,}: {explanation}",
                 iteration=event.iteration,
-                explanation=event.explanation,
+                explanation=message_text(event.explanation),
             )
         case Failed():
-            return tr("Failed: {cause}", cause=event.cause) + (f"\n{event.detail}" if event.detail else "")
+            return tr("Failed: {cause}", cause=message_text(event.cause)) + (
+                f"\n{event.detail}" if event.detail else ""
+            )
         case Ended():
             return f"{_run_line(event)}\n{event.result.get('held_back_by', '')}".rstrip()
     return ""
@@ -92,7 +97,7 @@ def _run_line(event: StateChanged | Ended) -> str:
     """Return the state that a run has come to, with the reason."""
     state = translation(event.state)
     if event.reason or isinstance(event, Ended):
-        return tr("Run {state}: {reason}", state=state, reason=event.reason)
+        return tr("Run {state}: {reason}", state=state, reason=message_text(event.reason))
     return tr("Run {state}", state=state)
 
 

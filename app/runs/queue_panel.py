@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushBu
 
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import tr
 from netwright.engine.core.errors import UserError
 from netwright.engine.runs.folder import RunFolder
@@ -285,7 +286,7 @@ class QueuePanel(QWidget):
         visible = entries[:MOST_ROWS]
         first = next((entry.id for entry in entries if entry.is_waiting), 0)
         for entry in visible:
-            tip = entry.reason or _why(entry)
+            tip = message_text(entry.reason) or _why(entry)
             row = self.rows[entry.id] = QueueRow(entry.state, self._name_of(entry), tip)
             self._add(row)
             self._add_buttons(row, entry, is_first=entry.id == first)

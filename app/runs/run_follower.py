@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.project.training import COMPLETED
@@ -62,9 +63,9 @@ class Outcome:
         """Return the outcome as a sentence for the status line."""
         text = SENTENCES.get(self.state, self.state)
         if self.reason.lower().startswith(text.lower()):
-            return f"{self.reason[:1].upper()}{self.reason[1:]}."
+            return message_text(f"{self.reason[:1].upper()}{self.reason[1:]}.")
         words = translation(text)
-        return tr("{state}: {reason}", state=words, reason=self.reason) if self.reason else f"{words}."
+        return tr("{state}: {reason}", state=words, reason=message_text(self.reason)) if self.reason else f"{words}."
 
 
 class RunFollower(QObject):

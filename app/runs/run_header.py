@@ -11,8 +11,8 @@ from netwright.app.runs.run_buttons import RunButtons
 from netwright.app.runs.run_texts import ago, first_score
 from netwright.designer import markup, theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.engine_messages import duration_text
 from netwright.designer.language import listed, tr, translation
-from netwright.engine.core.text import format_duration
 from netwright.engine.project.options.metric_options import format_score
 from netwright.engine.runs.summary import RunSummary
 
@@ -166,7 +166,7 @@ class RunHeader(QWidget):
             epochs, seconds = run.number("epochs"), run.number("seconds")
             length = tr("%n epoch(s)", "", int(epochs)) if epochs is not None else ""
             if seconds is not None and length:
-                length = tr("{epochs} in {time}", epochs=length, time=format_duration(seconds))
+                length = tr("{epochs} in {time}", epochs=length, time=duration_text(seconds))
             parts = [length if not run.is_alive else "", ago(run.created), *parts]
             scores = run.scores
         self.about.setText(" · ".join(filter(None, parts)))

@@ -6,8 +6,9 @@ import time
 from collections.abc import Sequence
 
 from netwright.app.plots.words import metric_in_a_line, metric_text, split_title
+from netwright.designer.engine_messages import duration_text
 from netwright.designer.language import close_han, in_sentence, noop, tr, translation
-from netwright.engine.core.text import format_ago, format_duration, format_number
+from netwright.engine.core.text import format_ago, format_number
 from netwright.engine.project.options.metric_options import format_score
 from netwright.engine.project.project import SECTIONS
 from netwright.engine.runs.events import Best, Requested
@@ -93,7 +94,7 @@ def in_past(seconds: float) -> str:
 
 def time_left(seconds: float) -> str:
     """Return the time that a run will take; empty where it is not known."""
-    return tr("{time} left", time=format_duration(seconds)) if math.isfinite(seconds) else ""
+    return tr("{time} left", time=duration_text(seconds)) if math.isfinite(seconds) else ""
 
 
 def best_text(event: Best) -> str:
@@ -151,7 +152,7 @@ def text_of(run: RunSummary, column: str) -> str:
             return ago(run.created)
         case "seconds":
             seconds = run.number("seconds")
-            return "" if seconds is None else format_duration(seconds)
+            return "" if seconds is None else duration_text(seconds)
         case "epochs":
             epochs = run.number("epochs")
             return "" if epochs is None else f"{epochs:,.0f}"

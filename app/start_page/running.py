@@ -12,9 +12,9 @@ from netwright.app.processes import ChildProcess
 from netwright.app.start_page.running_program import MODULE, RunningRun
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.engine_messages import duration_text
 from netwright.designer.language import tr
 from netwright.engine.core.process import module_command
-from netwright.engine.core.text import format_duration
 
 ENDING_S = 1.0
 BAR_WIDTH, PROGRESS_WIDTH = 160, 250
@@ -124,7 +124,7 @@ def progress_in_words(run: RunningRun) -> str:
         return tr("{progress} · paused", progress=epoch)
     if run.remaining_s is None:
         return epoch
-    return tr("{progress} · {time} left", progress=epoch, time=format_duration(run.remaining_s))
+    return tr("{progress} · {time} left", progress=epoch, time=duration_text(run.remaining_s))
 
 
 class RunningList(QWidget):

@@ -22,6 +22,7 @@ from netwright.designer import markup, theme
 from netwright.designer.canvas import spoken
 from netwright.designer.canvas.view import CanvasView
 from netwright.designer.editor import Editor
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import tr
 from netwright.engine.network import annotations
 from netwright.engine.network.annotations import Mark
@@ -204,7 +205,7 @@ class Outline(QWidget):
         severity = next((name for name in SIGNS if any(p.severity == name for p in problems)), "")
         feeds = [spoken.port_name(editor, source) for source in editor.network.incoming[thing].values()]
         description = tr("Fed by {names}", names=", ".join(feeds)) if feeds else tr("Fed by no layer")
-        description = "\n".join((*(problem.message for problem in problems), description))
+        description = "\n".join((*(message_text(problem.message) for problem in problems), description))
         return Row(
             thing, " · ".join(spoken.facts_of(editor, thing)), spoken.of_layer(editor, thing), description, severity
         )

@@ -1,6 +1,7 @@
 """What a screen reader says of layers, connections, frames and comments: on the canvas and in the outline."""
 
 from netwright.designer.editor import Editor
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import layer_label, tr, translation
 from netwright.designer.scene.annotation_items import NOTHING
 from netwright.engine.network import annotations
@@ -32,7 +33,7 @@ def facts_of(editor: Editor, id: str) -> tuple[str, ...]:
 
 def problems_of(editor: Editor, id: str) -> str:
     """Return the messages of the problems of a layer."""
-    return ", ".join(problem.message for problem in editor.problems if problem.layer == id)
+    return ", ".join(message_text(problem.message) for problem in editor.problems if problem.layer == id)
 
 
 def of_connection(editor: Editor, connection: Connection) -> str:

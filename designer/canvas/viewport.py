@@ -8,6 +8,7 @@ from PySide6.QtGui import QFocusEvent, QNativeGestureEvent, QPainter, QPen, QPol
 from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture, QWidget
 
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import tr
 from netwright.designer.scene import pictures
 from netwright.designer.scene.scene import Scene
@@ -279,7 +280,7 @@ class Viewport(QGraphicsView):
             health = [tr("In training: {words}", words=scene.health[id].words)] if id in scene.health else []
             stage = [tr("Stage {number}", number=scene.stages[id] + 1)] if id in scene.stages else []
             frozen = [scene.frozen[id]] if id in scene.frozen else []
-            return "\n".join([*name, *stage, *node.messages, *health, *frozen])
+            return "\n".join([*name, *stage, *map(message_text, node.messages), *health, *frozen])
         connection = scene.edges.at(at, reach)
         if connection is None:
             return ""

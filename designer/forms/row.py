@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QMenu, QPushButton, QWidget
 
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.forms.field_editors import FieldEditor, PathEditor, editor_for
 from netwright.designer.forms.field_labels import FieldLabel, HelpLine, add_field_actions
 from netwright.designer.forms.line_editors import HEIGHT, ColumnLine, NumberEditor, as_typed, parsed
@@ -154,7 +155,7 @@ class Row:
         try:
             value = parsed(self.field, typed)
         except FieldError as refused:
-            self.error = sentence(refused.message)
+            self.error = sentence(message_text(refused.message))
             raise
         self.error = ""
         return value

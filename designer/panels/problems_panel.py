@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from netwright.designer import markup, theme
 from netwright.designer.editor import Editor
+from netwright.designer.engine_messages import message_text
 from netwright.designer.items import ListModel
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.records import Record
@@ -77,13 +78,13 @@ class ProblemsModel(ListModel):
         if role == PROBLEM_ROLE:
             return problem
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return f"{translation(SEVERITIES[problem.severity])}: {where(problem)}: {problem.message}"
+            return f"{translation(SEVERITIES[problem.severity])}: {where(problem)}: {message_text(problem.message)}"
         if role == Qt.ItemDataRole.ToolTipRole:
-            lines = [f"{translation(SEVERITIES[problem.severity])}: {problem.message}"]
+            lines = [f"{translation(SEVERITIES[problem.severity])}: {message_text(problem.message)}"]
             if link_text(problem):
                 lines.append(tr("{link} with Alt+Enter", link=link_text(problem)))
             if problem.fix is not None and problem.fix.detail:
-                lines.append(problem.fix.detail)
+                lines.append(message_text(problem.fix.detail))
             return "\n".join(lines)
         return None
 
@@ -107,7 +108,7 @@ def where(problem: Problem) -> str:
 
 def link_text(problem: Problem) -> str:
     """The text of the link beside a problem: its fix, or the dialog where it can be solved; empty without one."""
-    return problem.fix.label if problem.fix is not None else translation(WAYS.get(_way(problem), ""))
+    return message_text(problem.fix.label) if problem.fix is not None else translation(WAYS.get(_way(problem), ""))
 
 
 def _way(problem: Problem) -> str:
@@ -173,7 +174,9 @@ class ProblemDelegate(QStyledItemDelegate):
         _, message, _ = self._parts(problem, QRect(0, 0, width, 100))
         metrics = QFontMetrics(self._view.font())
         flags = Qt.TextFlag.TextWordWrap
-        needed = metrics.boundingRect(QRect(0, 0, message.width(), 10_000), flags, unbroken(problem.message))
+        needed = metrics.boundingRect(
+            QRect(0, 0, message.width(), 10_000), flags, unbroken(message_text(problem.message))
+        )
         return QSize(80, max(metrics.height(), needed.height()) + 2 * _PADDING)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -193,7 +196,9 @@ class ProblemDelegate(QStyledItemDelegate):
         name = markup.elided(painter.fontMetrics(), where(problem), Qt.TextElideMode.ElideMiddle, place.width())
         painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
         painter.setFont(self._view.font())
-        painter.drawText(message, Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft, unbroken(problem.message))
+        painter.drawText(
+            message, Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft, unbroken(message_text(problem.message))
+        )
         if words := link_text(problem):
             painter.setPen(palette.link)
             words = markup.elided(painter.fontMetrics(), words, Qt.TextElideMode.ElideMiddle, link.width())
@@ -334,6 +339,6 @@ class ProblemsPanel(QWidget):
     def fix(self, problem: Problem) -> None:
         """Apply the edit that a problem comes with, as one undo step, or lead to where it can be put right."""
         if problem.fix is not None:
-            self._editor.edit(problem.fix.label, problem.fix.edit)
+            self._editor.edit(message_text(problem.fix.label), problem.fix.edit)
         elif link_text(problem):
             self.section_wanted.emit(_way(problem))

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLay
 
 from netwright.designer import theme
 from netwright.designer.editor import Editor
+from netwright.designer.engine_messages import message_text
 from netwright.designer.forms.form import LABEL_WIDTH, Form
 from netwright.designer.forms.line_editors import LineEditor
 from netwright.designer.forms.row import Row
@@ -178,7 +179,7 @@ class Properties(QScrollArea):
         problems = [
             p for p in self._editor.check_result_here.problems if p.layer in ids and p.severity == "error" and p.field
         ]
-        form.set_problems({problem.field: problem.message for problem in reversed(problems)})
+        form.set_problems({problem.field: message_text(problem.message) for problem in reversed(problems)})
         form.setVisible(bool(form.rows))
         self._show_sweeps()
 
@@ -251,7 +252,11 @@ class Properties(QScrollArea):
         self.facts.show_rows(lines)
         problems = [p for p in self._editor.check_result_here.problems if p.layer == layer.id]
         self._hint(
-            "" if facts else problems[0].message if problems else tr("Solve the problems of the layers before it.")
+            ""
+            if facts
+            else message_text(problems[0].message)
+            if problems
+            else tr("Solve the problems of the layers before it.")
         )
 
     def _is_in_frozen(self) -> bool:
