@@ -30,6 +30,8 @@ MOST_DEPTH = 3
 """How deep messages are looked for in messages."""
 _PART = re.compile(r"(\{\{|\}\}|\{\w+\})")
 _END = re.compile(r"[.!?…](?= )")
+_PROSE = re.compile(r"(?<![\w/.])[a-z]{2,}[,;:]? [a-z]{2,}(?![\w/.=])|\b(?:a|the|is|of|and|to) [a-z]")
+"""What a value of another language does not have in the middle of a sentence: English words in a row."""
 _LETTER = re.compile("[A-Za-z]")
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _WHOLE_WORD = re.compile(r"(?<!\w)[A-Za-z]{2,}(?![\w(])")
@@ -100,7 +102,8 @@ class Template:
         self.letters = sum(map(str.isalpha, "".join(self._literals)))
         self.words = set(_WHOLE_WORD.findall("0".join(self._literals)))
         """Words that a text has to have, in one piece."""
-        self.is_opened = self._literals[0][:1].isupper()
+        self.is_closed = self._literals[-1][-1:] in (".", "!", "?")
+        self.is_sentence = self.is_closed and self._literals[0][:1].isupper()
 
     def match(self, text: str) -> list[str] | None:
         """Return what fills the placeholders in a text; None where it is another sentence."""
@@ -122,6 +125,10 @@ class Template:
         """Return the translation with values for its placeholders."""
         return close_han(self._shown.format(**self._empty, **dict(zip(self._names, values, strict=True))))
 
+    def is_apart(self, number: int) -> bool:
+        """Return whether a placeholder is in quotes, or stands behind a colon or a bracket: English may be there."""
+        return self.is_quoted(number) or self._literals[number].endswith((": ", "("))
+
     def is_quoted(self, number: int) -> bool:
         """Return whether a placeholder stands in quotes."""
         return self._literals[number].endswith("'") and self._literals[number + 1].startswith("'")
@@ -135,7 +142,9 @@ class Catalogue:
     """Templates and their translations, which are found by the rarest of their words."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
-        known = [Template(source, shown) for source, shown in pairs if shown]
+        texts = dict(pairs)
+        self._exact = {source: shown for source, shown in texts.items() if "{" not in source}
+        known = [Template(source, shown) for source, shown in texts.items() if shown]
         counts = Counter(word for template in known for word in template.words)
         self._by_word: dict[str, list[Template]] = {}
         for template in known:
@@ -163,7 +172,7 @@ class Catalogue:
         """Return a sentence, or a part of one, in the language; empty where it is not known."""
         if (shown := _duration(text)) or not _WORD.search(text):
             return shown
-        if (shown := translation(text)) != text:
+        if (shown := self._exact.get(text, "") or translation(text)) != text:
             return shown
         return self._matched(text, depth) or self._parted(text, depth)
 
@@ -171,15 +180,18 @@ class Catalogue:
         """Return the translation of a text that is an instance of a template: of several, where least is left in
         English."""
         candidates = {id(t): t for word in ("", *_WORD.findall(text)) for t in self._by_word.get(word, ())}
-        least, shown, matches = len(text) + 1, "", 0
+        least, shown, matches, has_several = len(text) + 1, "", 0, _END.search(text) is not None
         for template in sorted(candidates.values(), key=lambda template: -template.letters):
-            is_worth_it = depth > 0 or template.letters >= FEW_LETTERS or template.is_opened
-            if not is_worth_it or matches == MOST_MATCHES or (values := template.match(text)) is None:
+            is_worth_it = depth > 0 or template.letters >= FEW_LETTERS or template.is_sentence
+            if not is_worth_it or (has_several and not template.is_closed) or matches == MOST_MATCHES:
+                continue
+            if (values := template.match(text)) is None:
                 continue
             matches += 1
             own = [v if template.is_quoted(n) else self._value(v, depth) for n, v in enumerate(values)]
             left = sum(len(_LETTER.findall(value)) for n, value in enumerate(own) if not template.is_quoted(n))
-            if left < least:
+            is_mixed = any(_PROSE.search(value) and not template.is_apart(n) for n, value in enumerate(own))
+            if left < least and not is_mixed:
                 least, shown = left, template.filled(own)
         return shown
 
@@ -191,10 +203,12 @@ class Catalogue:
         if depth >= MOST_DEPTH:
             return ""
         for mark in list(_COLON.finditer(text))[:MOST_DEPTH]:
-            rest = text[mark.end() :]
+            rest, before = text[mark.end() :], self._value(text[: mark.start()], depth)
+            if _PROSE.search(before):
+                continue
             if shown := self._known(rest, depth + 1) or self._known(rest.removesuffix("."), depth + 1):
                 stop = "。" if rest.endswith(".") and not _HAN.search(shown) else ""
-                return f"{self._value(text[: mark.start()], depth)}：{shown}{stop}"
+                return f"{before}：{shown}{stop}"
         parts = text.split("; ")
         known = [self._known(part, depth + 1) for part in parts] if 1 < len(parts) <= MOST_ENDS else [""]
         return "；".join(known) if all(known) else ""

@@ -75,6 +75,12 @@ JOINED = (
     *("a number of at least {low} and up to {high}", "a number up to {high}", "{number}, or Infinity"),
 )
 """Texts that are put together of words."""
+NOUNS = (
+    *("class", "classes", "column", "columns", "device", "devices", "features", "image", "images", "label", "labels"),
+    *("layer", "layers", "mask", "masks", "numbers", "pixels", "row", "rows", "samples", "sequence", "sequences"),
+    *("series", "sounds", "steps", "tables", "texts", "tokens", "transcripts", "volume", "voxels", "workers"),
+)
+"""Words that fill a placeholder. As units of fields they have another form in Chinese."""
 OF_THE_SYSTEM = (
     *("No such file or directory", "Permission denied", "No space left on device", "Is a directory", "File exists"),
     *("Not a directory", "Read-only file system", "Input/output error", "Too many open files", "Connection refused"),
@@ -97,7 +103,7 @@ def message_templates() -> list[str]:
     """Return the templates of the texts that the engine shows, sentence by sentence, in order."""
     files = (path for path in ENGINE.rglob("*.py") if path.relative_to(ENGINE).parts[0] not in NOT_IN_THE_WINDOW)
     found = {text for path in files for text in templates_in(path.read_text(encoding="utf-8"))}
-    return sorted(found | {*JOINED, *OF_THE_SYSTEM})
+    return sorted(found | {*JOINED, *NOUNS, *OF_THE_SYSTEM})
 
 
 def templates_in(source: str) -> Iterator[str]:

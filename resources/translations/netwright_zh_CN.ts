@@ -14604,7 +14604,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>A mini-batch of {batch} sample(s) cannot be shared by {count} {noun}.</source>
         <comment>engine message</comment>
-        <translation>{batch} 个样本的小批量不能由 {count} {noun}分担。</translation>
+        <translation>{batch} 个样本的小批量不能由 {count} 个{noun}分担。</translation>
     </message>
     <message>
         <source>A paused run goes on as it is.</source>
@@ -25337,6 +25337,51 @@ Range: 0.005 to 0.5</source>
         <translation>应为一个，例如 {{group}}_*。</translation>
     </message>
     <message>
+        <source>class</source>
+        <comment>engine message</comment>
+        <translation>类别</translation>
+    </message>
+    <message>
+        <source>classes</source>
+        <comment>engine message</comment>
+        <translation>类别</translation>
+    </message>
+    <message>
+        <source>column</source>
+        <comment>engine message</comment>
+        <translation>列</translation>
+    </message>
+    <message>
+        <source>columns</source>
+        <comment>engine message</comment>
+        <translation>列</translation>
+    </message>
+    <message>
+        <source>device</source>
+        <comment>engine message</comment>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>devices</source>
+        <comment>engine message</comment>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>features</source>
+        <comment>engine message</comment>
+        <translation>特征</translation>
+    </message>
+    <message>
+        <source>image</source>
+        <comment>engine message</comment>
+        <translation>图像</translation>
+    </message>
+    <message>
+        <source>images</source>
+        <comment>engine message</comment>
+        <translation>图像</translation>
+    </message>
+    <message>
         <source>its axis cannot be read</source>
         <comment>engine message</comment>
         <translation>无法读取其轴</translation>
@@ -25562,14 +25607,29 @@ Range: 0.005 to 0.5</source>
         <translation>键通道</translation>
     </message>
     <message>
+        <source>label</source>
+        <comment>engine message</comment>
+        <translation>标签</translation>
+    </message>
+    <message>
         <source>labelled {classes}; {agreeing} of {asked} similar samples are {classes_2}</source>
         <comment>engine message</comment>
         <translation>标注为 {classes}；{asked} 个相似样本中有 {agreeing} 个为 {classes_2}</translation>
     </message>
     <message>
+        <source>labels</source>
+        <comment>engine message</comment>
+        <translation>标签</translation>
+    </message>
+    <message>
         <source>lags + horizon = {lags} + {horizon} = {span} steps</source>
         <comment>engine message</comment>
         <translation>滞后 + 预测范围 = {lags} + {horizon} = {span} 步</translation>
+    </message>
+    <message>
+        <source>layer</source>
+        <comment>engine message</comment>
+        <translation>层</translation>
     </message>
     <message>
         <source>layer &apos;{name}&apos; has no {side} {port}; it has {ports}.</source>
@@ -25580,6 +25640,11 @@ Range: 0.005 to 0.5</source>
         <source>layer &apos;{name}&apos; has no {side}.</source>
         <comment>engine message</comment>
         <translation>层“{name}”没有{side}。</translation>
+    </message>
+    <message>
+        <source>layers</source>
+        <comment>engine message</comment>
+        <translation>层</translation>
     </message>
     <message>
         <source>leave out the files that were added last, or choose other data</source>
@@ -25715,6 +25780,16 @@ Range: 0.005 to 0.5</source>
         <source>makes {right} dimensions</source>
         <comment>engine message</comment>
         <translation>产生 {right} 个维度</translation>
+    </message>
+    <message>
+        <source>mask</source>
+        <comment>engine message</comment>
+        <translation>掩码</translation>
+    </message>
+    <message>
+        <source>masks</source>
+        <comment>engine message</comment>
+        <translation>掩码</translation>
     </message>
     <message>
         <source>masks steps in Keras; here sequences are padded by their lengths</source>
@@ -26032,6 +26107,11 @@ Range: 0.005 to 0.5</source>
         <translation>数</translation>
     </message>
     <message>
+        <source>numbers</source>
+        <comment>engine message</comment>
+        <translation>数值</translation>
+    </message>
+    <message>
         <source>numbers are</source>
         <comment>engine message</comment>
         <translation>数</translation>
@@ -26272,6 +26352,11 @@ Range: 0.005 to 0.5</source>
         <translation>子词</translation>
     </message>
     <message>
+        <source>pixels</source>
+        <comment>engine message</comment>
+        <translation>像素</translation>
+    </message>
+    <message>
         <source>plateau follows the validations until the run ends: put it last.</source>
         <comment>engine message</comment>
         <translation>plateau 依据验证直到运行结束：请将其放在最后。</translation>
@@ -26372,9 +26457,19 @@ Range: 0.005 to 0.5</source>
         <translation>将窗的个数向上舍入</translation>
     </message>
     <message>
+        <source>row</source>
+        <comment>engine message</comment>
+        <translation>行</translation>
+    </message>
+    <message>
         <source>row {number}: {error}</source>
         <comment>engine message</comment>
         <translation>第 {number} 行：{error}</translation>
+    </message>
+    <message>
+        <source>rows</source>
+        <comment>engine message</comment>
+        <translation>行</translation>
     </message>
     <message>
         <source>rows of unequal length</source>
@@ -26395,6 +26490,11 @@ Range: 0.005 to 0.5</source>
         <source>sample of the data is</source>
         <comment>engine message</comment>
         <translation>个数据样本</translation>
+    </message>
+    <message>
+        <source>samples</source>
+        <comment>engine message</comment>
+        <translation>样本</translation>
     </message>
     <message>
         <source>samples of the data are</source>
@@ -26452,6 +26552,16 @@ Range: 0.005 to 0.5</source>
         <translation>只看时间步的一个窗</translation>
     </message>
     <message>
+        <source>sequence</source>
+        <comment>engine message</comment>
+        <translation>序列</translation>
+    </message>
+    <message>
+        <source>sequences</source>
+        <comment>engine message</comment>
+        <translation>序列</translation>
+    </message>
+    <message>
         <source>sequences are cut into pieces (training.sequence_length=split)</source>
         <comment>engine message</comment>
         <translation>序列被切成片段 (training.sequence_length=split)</translation>
@@ -26465,6 +26575,11 @@ Range: 0.005 to 0.5</source>
         <source>sequences of different lengths: the printed network takes batches of one length</source>
         <comment>engine message</comment>
         <translation>不同长度的序列：输出的网络接收长度统一的批量</translation>
+    </message>
+    <message>
+        <source>series</source>
+        <comment>engine message</comment>
+        <translation>序列</translation>
     </message>
     <message>
         <source>shares keys among heads</source>
@@ -26507,6 +26622,11 @@ Range: 0.005 to 0.5</source>
         <translation>此后有其他请求</translation>
     </message>
     <message>
+        <source>sounds</source>
+        <comment>engine message</comment>
+        <translation>声音</translation>
+    </message>
+    <message>
         <source>sounds have a class or numbers as responses.</source>
         <comment>engine message</comment>
         <translation>声音的响应为类别或数值。</translation>
@@ -26535,6 +26655,11 @@ Range: 0.005 to 0.5</source>
         <source>states, or a forward layer that goes backwards, have no counterpart in it</source>
         <comment>engine message</comment>
         <translation>状态，或反向的前向层，在其中没有对应项</translation>
+    </message>
+    <message>
+        <source>steps</source>
+        <comment>engine message</comment>
+        <translation>时间步</translation>
     </message>
     <message>
         <source>stopped on request</source>
@@ -26585,6 +26710,11 @@ Range: 0.005 to 0.5</source>
         <source>swa has a separate learn rate, which validations do not lower.</source>
         <comment>engine message</comment>
         <translation>swa 有单独的学习率，不随验证降低。</translation>
+    </message>
+    <message>
+        <source>tables</source>
+        <comment>engine message</comment>
+        <translation>表</translation>
     </message>
     <message>
         <source>takes a part of the batch</source>
@@ -26720,6 +26850,11 @@ Range: 0.005 to 0.5</source>
         <source>text of a comment</source>
         <comment>engine message</comment>
         <translation>注释的文本</translation>
+    </message>
+    <message>
+        <source>texts</source>
+        <comment>engine message</comment>
+        <translation>文本</translation>
     </message>
     <message>
         <source>texts have a class or numbers as responses.</source>
@@ -27292,6 +27427,11 @@ Range: 0.005 to 0.5</source>
         <translation>配置文件 {name} 的 token_file 必须含有集群的令牌。</translation>
     </message>
     <message>
+        <source>tokens</source>
+        <comment>engine message</comment>
+        <translation>词元</translation>
+    </message>
+    <message>
         <source>torch cannot be used on this machine: {words}</source>
         <comment>engine message</comment>
         <translation>无法在本机上使用 torch：{words}</translation>
@@ -27417,6 +27557,11 @@ Range: 0.005 to 0.5</source>
         <translation>trainingOptions(&apos;sgdm&apos;) 的默认值：丢弃最后一个不完整的批量，层会看到填充，全程单精度</translation>
     </message>
     <message>
+        <source>transcripts</source>
+        <comment>engine message</comment>
+        <translation>转写</translation>
+    </message>
+    <message>
         <source>transposes its first matrix, whose rows are the samples</source>
         <comment>engine message</comment>
         <translation>转置其第一个矩阵，而它的行是样本</translation>
@@ -27490,6 +27635,16 @@ Range: 0.005 to 0.5</source>
         <source>version {version}.{version_2} of NumPy&apos;s format is not known</source>
         <comment>engine message</comment>
         <translation>未知的 NumPy 格式版本 {version}.{version_2}</translation>
+    </message>
+    <message>
+        <source>volume</source>
+        <comment>engine message</comment>
+        <translation>体数据</translation>
+    </message>
+    <message>
+        <source>voxels</source>
+        <comment>engine message</comment>
+        <translation>体素</translation>
     </message>
     <message>
         <source>warning: {warning}</source>
@@ -27705,6 +27860,11 @@ Range: 0.005 to 0.5</source>
         <source>worker {rank}: {note}</source>
         <comment>engine message</comment>
         <translation>工作单元 {rank}：{note}</translation>
+    </message>
+    <message>
+        <source>workers</source>
+        <comment>engine message</comment>
+        <translation>工作单元</translation>
     </message>
     <message>
         <source>works along dimension {axis} of {rank}</source>
@@ -29954,7 +30114,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{problem} Use at most {batch} {noun} or a larger mini-batch.</source>
         <comment>engine message</comment>
-        <translation>{problem}请最多使用 {batch} {noun}，或更大的小批量。</translation>
+        <translation>{problem}请最多使用 {batch} 个{noun}，或更大的小批量。</translation>
     </message>
     <message>
         <source>{process} has given no sign of life for {silent_s} s</source>

@@ -51,6 +51,8 @@ def test_values_come_back(chinese) -> None:
     assert message_text("'conv_1' already feeds 'Remove it.': the network would have a cycle.") == (
         "“conv_1”已送入“Remove it.”：网络会出现环。"
     ), "a name in quotes is none of ours"
+    text = "The project has no data yet. Choose a data source before training."
+    assert message_text(text) == "工程尚无数据。请在训练前选择数据源。", "and not a part of a sentence in two"
     assert message_text("A run has at most 20 tags, received 22.") == "一个运行最多 20 个标记，收到 22。"
 
 
