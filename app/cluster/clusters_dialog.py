@@ -217,10 +217,8 @@ class ClustersDialog(Dialog):
             return
         profile = self.form.record
         assert isinstance(profile, ClusterProfile)
-        if problems := profile.problems():
-            self._say(
-                tr("Not saved yet. {reason}", reason=message_text(self.form.reason or problems[0].message)), "error"
-            )
+        if wrong := profile.problems():
+            self._say(tr("Not saved yet. {reason}", reason=message_text(self.form.reason or wrong[0].message)), "error")
             return
         try:
             save_profile(profile, replacing=self._saved or None)

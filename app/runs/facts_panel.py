@@ -313,9 +313,7 @@ class FactsPanel(QWidget):
                 self.progress.set("Test", "")
                 if not self._is_replay:
                     self.head.show_reason("", "help")
-                self.add_line(
-                    f"{event.iteration:,}", tr("Resumed: {explanation}", explanation=message_text(event.explanation))
-                )
+                self.add_line(f"{event.iteration:,}", _why_resumed(event))
             case Failed():
                 self.add_line(tr("Failed"), message_text(event.cause))
                 self._offered = event.offer
@@ -435,6 +433,10 @@ class FactsPanel(QWidget):
     def _show_lines(self) -> None:
         self.events.show_rows(self._lines[::-1])  # the newest first
         self.events.setVisible(bool(self._lines))
+
+
+def _why_resumed(event: Resumed) -> str:
+    return tr("Resumed: {explanation}", explanation=message_text(event.explanation))
 
 
 def _capitalised(text: str) -> str:

@@ -251,13 +251,8 @@ class Properties(QScrollArea):
         )
         self.facts.show_rows(lines)
         problems = [p for p in self._editor.check_result_here.problems if p.layer == layer.id]
-        self._hint(
-            ""
-            if facts
-            else message_text(problems[0].message)
-            if problems
-            else tr("Solve the problems of the layers before it.")
-        )
+        unsolved = tr("Solve the problems of the layers before it.")
+        self._hint("" if facts else message_text(problems[0].message) if problems else unsolved)
 
     def _is_in_frozen(self) -> bool:
         """Whether the open block, or one around it, is frozen."""
