@@ -23739,7 +23739,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>divides whole numbers without a remainder</source>
         <comment>engine message</comment>
-        <translation>整数相除不留余数</translation>
+        <translation>将整数相除并舍去余数</translation>
     </message>
     <message>
         <source>docker run --shm-size=2g ...</source>
