@@ -67,7 +67,11 @@ class OutlineTree(QTreeWidget):
         self.setUniformRowHeights(True)
         self.setAccessibleName(tr("Outline of the network"))
         self.setAccessibleDescription(canvas.accessibleDescription())
-        self.itemDoubleClicked.connect(lambda _: canvas.open_selected() or canvas.edit_selected())
+        self.itemDoubleClicked.connect(self._open)
+
+    def _open(self) -> None:
+        if not self._canvas.open_selected():
+            self._canvas.edit_selected()
 
     def rows(self) -> Iterator[QTreeWidgetItem]:
         """Yield every row."""
@@ -249,7 +253,8 @@ class Outline(QWidget):
             self._canvas.reveal(ids[-1])
 
     def _thing(self, item: QTreeWidgetItem) -> Thing:
-        return self._shown[item.data(0, PLACE)].thing
+        thing: Thing = self._shown[item.data(0, PLACE)].thing
+        return thing
 
     def _follow(self, _ids: object = None) -> None:
         """Select here what is selected on the canvas."""

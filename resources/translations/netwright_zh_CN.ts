@@ -104,6 +104,14 @@
         <translation>紫色</translation>
     </message>
     <message>
+        <source>Up</source>
+        <translation>向上</translation>
+    </message>
+    <message>
+        <source>Down</source>
+        <translation>向下</translation>
+    </message>
+    <message>
         <source>Rename</source>
         <translation>重命名</translation>
     </message>
@@ -112,12 +120,24 @@
         <translation>替换为…</translation>
     </message>
     <message>
+        <source>Edit properties</source>
+        <translation>编辑属性</translation>
+    </message>
+    <message>
         <source>Stop bypassing</source>
         <translation>取消旁路</translation>
     </message>
     <message>
         <source>Bypass</source>
         <translation>旁路</translation>
+    </message>
+    <message>
+        <source>Own weights</source>
+        <translation>独立权重</translation>
+    </message>
+    <message>
+        <source>Share weights</source>
+        <translation>共享权重</translation>
     </message>
     <message>
         <source>Cut</source>
@@ -344,6 +364,18 @@
         <translation>删除且不重新连接</translation>
     </message>
     <message>
+        <source>Add a layer before…</source>
+        <translation>在前面添加层…</translation>
+    </message>
+    <message>
+        <source>Add a layer after…</source>
+        <translation>在后面添加层…</translation>
+    </message>
+    <message>
+        <source>Connect…</source>
+        <translation>连接…</translation>
+    </message>
+    <message>
         <source>Stage</source>
         <translation>阶段</translation>
     </message>
@@ -468,16 +500,22 @@
         <translation>{block} 内有 {total:,} 个</translation>
     </message>
     <message>
-        <source>Arrow keys go along the connections, the first one to the first layer; N goes to the next layer, Shift+N to the one before, Tab leaves the canvas. Enter edits, F2 renames, C connects, A adds a layer, Del removes. Alt with Down opens a block, Alt with Up leaves it. 1 to 7 choose a lens; while stages of a pipeline are shown, 1 to 9 move the selection into one. Ctrl with an arrow key moves the selection. Frames and comments follow the layers: Enter edits their text, Alt and Shift with an arrow key changes their size, the menu key offers colours.</source>
-        <translation>方向键沿连接移动，首次按下时转到第一层；N 转到下一层，Shift+N 转到上一层，Tab 离开画布。Enter 编辑，F2 重命名，C 连接，A 添加层，Del 删除。Alt+向下键打开模块，Alt+向上键退出模块。1 到 7 选择视角；显示流水线阶段时，1 到 9 将所选内容移入相应阶段。Ctrl+方向键移动所选内容。框和注释排在层之后：Enter 编辑其文本，Alt+Shift+方向键更改其大小，菜单键提供颜色。</translation>
-    </message>
-    <message>
         <source>Frame</source>
         <translation>框</translation>
     </message>
     <message>
         <source>Comment</source>
         <translation>注释</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n item(s) selected</source>
+        <translation>
+            <numerusform>已选择 %n 项</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Connection from {source} to {target}</source>
+        <translation>从 {source} 到 {target} 的连接</translation>
     </message>
     <message>
         <source>without a title</source>
@@ -576,6 +614,10 @@
     <message>
         <source>Move</source>
         <translation>移动</translation>
+    </message>
+    <message>
+        <source>Arrow keys go along the connections, the first one to the first layer; N goes to the next layer, Shift+N to the one before, Tab leaves the canvas. Enter edits, F2 renames, C connects, A adds a layer, Shift+A one before, Del removes. Alt with Down opens a block, Alt with Up leaves it. 1 to 7 choose a lens; while stages of a pipeline are shown, 1 to 9 move the selection into one. Ctrl with an arrow key moves the selection. Frames and comments follow the layers: Enter edits their text, Alt and Shift with an arrow key changes their size, the menu key offers colours.</source>
+        <translation>方向键沿连接移动，首次按下时转到第一层；N 转到下一层，Shift+N 转到上一层，Tab 离开画布。Enter 编辑，F2 重命名，C 连接，A 添加层，Shift+A 在前面添加层，Del 删除。Alt+向下键打开块，Alt+向上键离开块。1 到 7 选择视图透镜；显示流水线阶段时，1 到 9 将所选层移入某个阶段。Ctrl+方向键移动所选内容。框和注释排在层之后：Enter 编辑其文本，Alt+Shift+方向键更改其大小，菜单键提供颜色。</translation>
     </message>
     <message>
         <source>Resize frame</source>
@@ -925,6 +967,10 @@
     <message>
         <source>{method} for {target}</source>
         <translation>针对 {target} 的{method}</translation>
+    </message>
+    <message>
+        <source>compared with the {baseline}</source>
+        <translation>与{baseline}相比</translation>
     </message>
     <message>
         <source>what each column adds, compared with the {baseline}</source>
@@ -1573,6 +1619,10 @@
         <translation>在 {name} 之后添加层…</translation>
     </message>
     <message>
+        <source>{name} has no input: no layer can be before it.</source>
+        <translation>{name} 没有输入：它前面不能有层。</translation>
+    </message>
+    <message>
         <source>Feed {name} from…</source>
         <translation>为 {name} 选择输入来源…</translation>
     </message>
@@ -1775,8 +1825,20 @@
         <translation>将答案复制为文本和图片</translation>
     </message>
     <message>
-        <source>Answers as CSV…</source>
-        <translation>答案导出为 CSV…</translation>
+        <source>Folder: a table, and masks, pictures, sounds or steps in files</source>
+        <translation>文件夹：一个表格，以及掩码、图片、声音或各步的文件</translation>
+    </message>
+    <message>
+        <source>Table (*.parquet)</source>
+        <translation>表格 (*.parquet)</translation>
+    </message>
+    <message>
+        <source>Arrays (*.npz)</source>
+        <translation>数组 (*.npz)</translation>
+    </message>
+    <message>
+        <source>Save answers…</source>
+        <translation>保存答案…</translation>
     </message>
     <message>
         <source>Picture as PNG…</source>
@@ -1811,6 +1873,14 @@
     <message>
         <source>Copied.</source>
         <translation>已复制。</translation>
+    </message>
+    <message>
+        <source>Save answers</source>
+        <translation>保存答案</translation>
+    </message>
+    <message>
+        <source>The answers cannot be saved</source>
+        <translation>无法保存答案</translation>
     </message>
     <message>
         <source>Export the prediction</source>
@@ -2215,6 +2285,14 @@
         <source>Use {name}</source>
         <translation>使用 {name}</translation>
     </message>
+    <message>
+        <source>Own weights for {name}</source>
+        <translation>为 {name} 使用独立权重</translation>
+    </message>
+    <message>
+        <source>Share the weights of {name}</source>
+        <translation>共享 {name} 的权重</translation>
+    </message>
     <message numerus="yes">
         <source>Delete %n layer(s)</source>
         <translation>
@@ -2560,6 +2638,30 @@
     <message>
         <source>Layers</source>
         <translation>层</translation>
+    </message>
+    <message>
+        <source>Outline of the network</source>
+        <translation>网络大纲</translation>
+    </message>
+    <message>
+        <source>Actions</source>
+        <translation>操作</translation>
+    </message>
+    <message>
+        <source>What can be done with what is selected: the menu of the canvas</source>
+        <translation>可对所选内容执行的操作：画布的菜单</translation>
+    </message>
+    <message>
+        <source>Fed by {names}</source>
+        <translation>输入来自 {names}</translation>
+    </message>
+    <message>
+        <source>Fed by no layer</source>
+        <translation>没有输入层</translation>
+    </message>
+    <message>
+        <source>Inside a block: Alt+Up leaves it</source>
+        <translation>位于块内：按 Alt+Up 离开</translation>
     </message>
     <message>
         <source>Copy as CSV</source>
@@ -2952,6 +3054,14 @@
     <message>
         <source>Drag a layer from the library onto the canvas, or double-click it there.</source>
         <translation>将层从库中拖到画布上，或在库中双击该层。</translation>
+    </message>
+    <message>
+        <source>Same as {name}</source>
+        <translation>与 {name} 相同</translation>
+    </message>
+    <message>
+        <source>Also those of {names}</source>
+        <translation>同时用于 {names}</translation>
     </message>
     <message>
         <source>{count:,} ({total:,} with blocks)</source>
@@ -4052,8 +4162,72 @@
         <translation>对齐角点</translation>
     </message>
     <message>
+        <source>Write</source>
+        <translation>续写</translation>
+    </message>
+    <message>
+        <source>Beginning of a text that the network writes on</source>
+        <translation>由网络续写的文本开头</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>提示</translation>
+    </message>
+    <message>
+        <source>Written text</source>
+        <translation>续写的文本</translation>
+    </message>
+    <message>
+        <source>The text appears here as it is written.</source>
+        <translation>续写的文本会逐步显示在这里。</translation>
+    </message>
+    <message>
+        <source>Write on</source>
+        <translation>续写</translation>
+    </message>
+    <message>
         <source>All</source>
         <translation>全部</translation>
+    </message>
+    <message>
+        <source>Number of tokens that are written at most.</source>
+        <translation>最多续写的词元数。</translation>
+    </message>
+    <message>
+        <source>Below 1 likely tokens get likelier; at 0 the likeliest is always taken.</source>
+        <translation>小于 1 时，可能的词元变得更可能；为 0 时始终取最可能的词元。</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <source>Draws among so many of the likeliest tokens.</source>
+        <translation>在这么多个最可能的词元中抽取。</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>Draws among as few tokens as have this probability together.</source>
+        <translation>在合计达到此概率的最少词元中抽取。</translation>
+    </message>
+    <message>
+        <source>Text at which writing ends. \n is a line break.</source>
+        <translation>遇到此文本时停止续写。\n 表示换行。</translation>
+    </message>
+    <message>
+        <source>Writing…</source>
+        <translation>正在续写…</translation>
+    </message>
+    <message>
+        <source>{done:,} of {total:,} tokens</source>
+        <translation>{done:,} / {total:,} 个词元</translation>
+    </message>
+    <message>
+        <source>{speed:,.0f} tokens per second</source>
+        <translation>每秒 {speed:,.0f} 个词元</translation>
     </message>
     <message>
         <source>All activations are stored</source>
@@ -4196,10 +4370,6 @@
         <translation>NumPy、safetensors、HDF5 或 MATLAB 文件中的数组，或 MNIST 或 CIFAR 的数组</translation>
     </message>
     <message>
-        <source>As ONNX or as a PyTorch file</source>
-        <translation>导出为 ONNX 或 PyTorch 文件</translation>
-    </message>
-    <message>
         <source>As bf16 with half precision</source>
         <translation>与 bf16 相同，但采用半精度</translation>
     </message>
@@ -4276,8 +4446,8 @@
         <translation>层为某个类别关注的位置</translation>
     </message>
     <message>
-        <source>What each pixel, step or column adds</source>
-        <translation>每个像素、时间步或列的贡献</translation>
+        <source>What each pixel, step, column or word adds</source>
+        <translation>每个像素、步、列或词的贡献</translation>
     </message>
     <message>
         <source>How the answer changes where a part is hidden</source>
@@ -7545,8 +7715,100 @@ Double click to take another name of the file</source>
         <translation>此运行已结束，但没有结果：没有可显示的学习结果。</translation>
     </message>
     <message>
+        <source>A model has no curves: those of its training are in its run. This is what is known of the model.</source>
+        <translation>模型没有曲线：训练曲线在其运行中。以下是该模型的已知信息。</translation>
+    </message>
+    <message>
+        <source>Reading the model…</source>
+        <translation>正在读取模型…</translation>
+    </message>
+    <message>
+        <source>one of the classes</source>
+        <translation>类别之一</translation>
+    </message>
+    <message>
+        <source>any of the labels</source>
+        <translation>任意多个标签</translation>
+    </message>
+    <message>
+        <source>numbers</source>
+        <translation>数值</translation>
+    </message>
+    <message>
+        <source>a transcript</source>
+        <translation>转写文本</translation>
+    </message>
+    <message>
+        <source>Origin</source>
+        <translation>来源</translation>
+    </message>
+    <message>
+        <source>None of its own</source>
+        <translation>无自身数据</translation>
+    </message>
+    <message>
+        <source>Assumed</source>
+        <translation>假定</translation>
+    </message>
+    <message>
+        <source>Version</source>
+        <translation>版本</translation>
+    </message>
+    <message>
+        <source>From</source>
+        <translation>来源</translation>
+    </message>
+    <message>
+        <source>Parent</source>
+        <translation>父模型</translation>
+    </message>
+    <message>
+        <source>Fingerprint of the data</source>
+        <translation>数据指纹</translation>
+    </message>
+    <message>
+        <source>Registry</source>
+        <translation>模型库</translation>
+    </message>
+    <message>
+        <source>any</source>
+        <translation>任意</translation>
+    </message>
+    <message>
+        <source>{task}, {sizes}</source>
+        <translation>{task}，{sizes}</translation>
+    </message>
+    <message>
         <source>Curves</source>
         <translation>曲线</translation>
+    </message>
+    <message>
+        <source>Data that the model is asked about: samples, and what is true of them</source>
+        <translation>用来检验模型的数据：样本及其真实值</translation>
+    </message>
+    <message>
+        <source>Asked about {data}</source>
+        <translation>针对数据：{data}</translation>
+    </message>
+    <message>
+        <source>Asked about its own data, {data}</source>
+        <translation>针对其自身数据：{data}</translation>
+    </message>
+    <message>
+        <source>Data of the open project</source>
+        <translation>当前项目的数据</translation>
+    </message>
+    <message>
+        <source>A folder…</source>
+        <translation>文件夹…</translation>
+    </message>
+    <message>
+        <source>Its own data</source>
+        <translation>其自身数据</translation>
+    </message>
+    <message>
+        <source>Data of the model</source>
+        <translation>模型的数据</translation>
     </message>
     <message>
         <source>Show the whole run</source>
@@ -11902,6 +12164,10 @@ Range: 0.005 to 0.5</source>
         <translation>深色</translation>
     </message>
     <message>
+        <source>High contrast</source>
+        <translation>高对比度</translation>
+    </message>
+    <message>
         <source>User data</source>
         <translation>用户数据</translation>
     </message>
@@ -11978,8 +12244,8 @@ Range: 0.005 to 0.5</source>
         <translation>主题</translation>
     </message>
     <message>
-        <source>Match system: light or dark, as the desktop is</source>
-        <translation>跟随系统：与桌面一致，浅色或深色</translation>
+        <source>Match system: light, dark or high contrast, as the desktop is</source>
+        <translation>跟随系统：与桌面一致的浅色、深色或高对比度</translation>
     </message>
     <message>
         <source>Size of text</source>
@@ -14182,14 +14448,29 @@ Range: 0.005 to 0.5</source>
         <translation>“{names}”几乎得不到梯度：{norms}，而另一层为 {largest}</translation>
     </message>
     <message>
+        <source>&apos;{name}&apos; ({label}) has no weights that another layer could use.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>&apos;{name}&apos; already feeds &apos;{name_2}&apos;: the network would have a cycle.</source>
         <comment>engine message</comment>
         <translation>“{name}”已送入“{name_2}”：网络会出现环。</translation>
     </message>
     <message>
+        <source>&apos;{name}&apos; and &apos;{name_2}&apos; differ in {labels}: layers with the same weights have equal settings.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>&apos;{name}&apos; cannot be bypassed.</source>
         <comment>engine message</comment>
         <translation>“{name}”不能旁路。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; cannot be bypassed: other layers use its weights.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>&apos;{name}&apos; cannot be exported to ONNX: {onnx_refusal}</source>
@@ -14200,6 +14481,16 @@ Range: 0.005 to 0.5</source>
         <source>&apos;{name}&apos; cannot be in an exported program: torch.export cannot trace the ONNX operator {operator}, which ONNX Runtime computes.</source>
         <comment>engine message</comment>
         <translation>“{name}”不能位于导出的程序中：torch.export 无法跟踪由 ONNX Runtime 计算的 ONNX 算子 {operator}。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; cannot use its own weights as those of another layer.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; cannot use the same weights as &apos;{name_2}&apos;: other inputs make them different modules.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>&apos;{name}&apos; computes what is inside many times over: it cannot be ungrouped.</source>
@@ -14227,6 +14518,21 @@ Range: 0.005 to 0.5</source>
         <translation>“{name}”没有输出“{name_2}”。</translation>
     </message>
     <message>
+        <source>&apos;{name}&apos; has no weights of its own.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; has the same weights as &apos;{name_2}&apos;, which stays outside of the block.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; is a layer {label} and &apos;{name_2}&apos; a layer {label_2}: layers with the same weights are of one type.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>&apos;{name}&apos; is a port of this block and cannot be inside another.</source>
         <comment>engine message</comment>
         <translation>“{name}”是此模块的端口，不能位于另一个模块内部。</translation>
@@ -14235,6 +14541,11 @@ Range: 0.005 to 0.5</source>
         <source>&apos;{name}&apos; is an input of the network and cannot be inside a block.</source>
         <comment>engine message</comment>
         <translation>“{name}”是网络的输入，不能位于模块内部。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; is bypassed, and &apos;{name_2}&apos; uses its weights.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>&apos;{name}&apos; is bypassed.</source>
@@ -14282,6 +14593,11 @@ Range: 0.005 to 0.5</source>
         <translation>{path} 的“{name}”是指向另一个文件的链接，不会跟随。</translation>
     </message>
     <message>
+        <source>&apos;{name}&apos; shares its weights with another block.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>&apos;{name}&apos; takes sequences of one length, so pieces do not fit.</source>
         <comment>engine message</comment>
         <translation>“{name}”接收固定长度的序列，因此片段不适用。</translation>
@@ -14290,6 +14606,11 @@ Range: 0.005 to 0.5</source>
         <source>&apos;{name}&apos; takes {expected}; the data gives {sizes}.</source>
         <comment>engine message</comment>
         <translation>“{name}”接收{expected}；数据给出 {sizes}。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; uses the weights of another layer itself.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>&apos;{overall_loss}&apos; does not fit data whose responses are {are}.</source>
@@ -14477,6 +14798,11 @@ Range: 0.005 to 0.5</source>
         <translation>带表头的 CSV 表或 Parquet 文件，含响应列</translation>
     </message>
     <message>
+        <source>A Containerfile cannot hold the name {inside}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A Keras model has no size &apos;{unknown}&apos;.</source>
         <comment>engine message</comment>
         <translation>Keras 模型没有大小“{unknown}”。</translation>
@@ -14607,6 +14933,11 @@ Range: 0.005 to 0.5</source>
         <translation>{batch} 个样本的小批量不能由 {count} 个{noun}分担。</translation>
     </message>
     <message>
+        <source>A model cannot be named {text}: expected up to {longest_name} letters, digits, dots, dashes and underscores, a letter or digit first.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A paused run goes on as it is.</source>
         <comment>engine message</comment>
         <translation>已暂停的运行会按原样继续。</translation>
@@ -14680,6 +15011,11 @@ Range: 0.005 to 0.5</source>
         <source>A table has no {task}: its responses are classes, numbers or labels.</source>
         <comment>engine message</comment>
         <translation>表没有{task}：其响应为类别、数值或标签。</translation>
+    </message>
+    <message>
+        <source>A tag has 1 to {longest_tag} characters, received {tag}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>A temperature calibrates probabilities of classes; the network predicts none.</source>
@@ -14980,6 +15316,11 @@ Range: 0.005 to 0.5</source>
         <source>Another program is changing {file}.</source>
         <comment>engine message</comment>
         <translation>另一个程序正在更改 {file}。</translation>
+    </message>
+    <message>
+        <source>Answers go into a folder of their own: name a new one.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Append an inverse normalisation</source>
@@ -15512,6 +15853,11 @@ Range: 0.005 to 0.5</source>
         <translation>请选择其他权重，或在 weights.map 中指定键；`netwright-engine weights` 会列出两者。</translation>
     </message>
     <message>
+        <source>Choose others: --port, --host.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Choose random, or fewer values.</source>
         <comment>engine message</comment>
         <translation>请选择 random，或减少值的个数。</translation>
@@ -15810,6 +16156,16 @@ Range: 0.005 to 0.5</source>
         <source>Connect it to a layer or a block output, or delete it.</source>
         <comment>engine message</comment>
         <translation>请将其连接到某个层或模块输出，或将其删除。</translation>
+    </message>
+    <message>
+        <source>Connect the same sizes, or give each weights of its own.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Connect the same sizes, or give it its own weights.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Connection refused</source>
@@ -16172,9 +16528,19 @@ Range: 0.005 to 0.5</source>
         <translation>应为每类一个声音子文件夹的文件夹，或文件与标签的 CSV 表。</translation>
     </message>
     <message>
+        <source>Expected a folder, or a file that ends in {forms}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Expected a folder.</source>
         <comment>engine message</comment>
         <translation>应为文件夹。</translation>
+    </message>
+    <message>
+        <source>Expected a language model: a class per step of a text or of indices, which is the next token.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Expected a name of a class per line.</source>
@@ -16212,9 +16578,19 @@ Range: 0.005 to 0.5</source>
         <translation>应为含输入行和响应的表。</translation>
     </message>
     <message>
+        <source>Expected a temperature from 0 on, received {temperature}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Expected a tokenizer.json, as Tokenizer.save and save_pretrained of transformers write it.</source>
         <comment>engine message</comment>
         <translation>应为 Tokenizer.save 或 transformers 的 save_pretrained 写入的 tokenizer.json。</translation>
+    </message>
+    <message>
+        <source>Expected a top-p above 0 and up to 1, received {top_p}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Expected a whole Parquet file.</source>
@@ -16272,6 +16648,11 @@ Range: 0.005 to 0.5</source>
         <translation>应为带位置的输入，收到 {x}。</translation>
     </message>
     <message>
+        <source>Expected an object with a list of them: {{&quot;samples&quot;: [...]}}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Expected as many channels as the queries, {query}, received {key}.</source>
         <comment>engine message</comment>
         <translation>通道数应与查询相同，即 {query}，收到 {key}。</translation>
@@ -16310,6 +16691,11 @@ Range: 0.005 to 0.5</source>
         <source>Expected at least {length}: two blocks of {length_2}, and the token that follows.</source>
         <comment>engine message</comment>
         <translation>应至少有 {length} 个：两个 {length_2} 的块，以及随后的词元。</translation>
+    </message>
+    <message>
+        <source>Expected at most {most_beams} beams, received {beams}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Expected auto (a GPU where there is one), cpu, gpu, or a name of `netwright-engine devices`, such as cuda:1.</source>
@@ -16667,6 +17053,11 @@ Range: 0.005 to 0.5</source>
         <translation>应为 {rows} 个{noun}（行），收到 {x}。</translation>
     </message>
     <message>
+        <source>Expected {start} to {stop} letters, digits and signs.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Expected {suffixes}, or the folder of a run.</source>
         <comment>engine message</comment>
         <translation>应为 {suffixes}，或运行的文件夹。</translation>
@@ -16902,6 +17293,11 @@ Range: 0.005 to 0.5</source>
         <translation>请为其分配比例，或要求 training.{name}。</translation>
     </message>
     <message>
+        <source>Give it its own before you ungroup it.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Give it more minutes.</source>
         <comment>engine message</comment>
         <translation>请给它更多时间。</translation>
@@ -16937,9 +17333,24 @@ Range: 0.005 to 0.5</source>
         <translation>请为该输入设定固定长度。</translation>
     </message>
     <message>
+        <source>Give the beginning of a text that the network writes on.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Give the class of the whole network that name, or name another: {name}:CLASS --input 3x224x224</source>
         <comment>engine message</comment>
         <translation>请将整个网络的类改为该名称，或指定另一个：{name}:CLASS --input 3x224x224</translation>
+    </message>
+    <message>
+        <source>Give the indices of a source (--source)</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Give the indices of a source (--source).</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Give the layer that size, or resize the images: data.image_size={size}.</source>
@@ -16980,6 +17391,11 @@ Range: 0.005 to 0.5</source>
         <source>Give the validation a share of the data on the Data tab, or --set data.validation_share=0.2.</source>
         <comment>engine message</comment>
         <translation>请在“数据”选项卡上为验证分配一部分数据，或用 --set data.validation_share=0.2。</translation>
+    </message>
+    <message>
+        <source>Give them their own first.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Give what it takes: --args &apos;num_classes=10&apos;</source>
@@ -17212,6 +17628,11 @@ Range: 0.005 to 0.5</source>
         <translation>无法判断 {path} 中的运行是否正在工作。</translation>
     </message>
     <message>
+        <source>It has no array {lacks}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>It has none.</source>
         <comment>engine message</comment>
         <translation>它没有。</translation>
@@ -17312,6 +17733,16 @@ Range: 0.005 to 0.5</source>
         <translation>用时超过 {patience_s} 秒。</translation>
     </message>
     <message>
+        <source>It took longer than {time_s} s, the limit (--timeout).</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It uses the weights of &apos;{name}&apos;, which do not fit its input: it has {inputs}, and &apos;{name_2}&apos; {inputs_2}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Its arrays are: {arrays}.</source>
         <comment>engine message</comment>
         <translation>其数组为：{arrays}。</translation>
@@ -17390,6 +17821,11 @@ Range: 0.005 to 0.5</source>
         <source>Its weights are in {weights}; load() in the file takes them and needs safetensors.</source>
         <comment>engine message</comment>
         <translation>其权重在 {weights} 中；文件中的 load() 会读取它们，并需要 safetensors。</translation>
+    </message>
+    <message>
+        <source>JSON (application/json), or {forms}</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Jobs have no place: {error}</source>
@@ -17545,6 +17981,16 @@ Range: 0.005 to 0.5</source>
         <source>Leave out the device.</source>
         <comment>engine message</comment>
         <translation>请不要指定设备。</translation>
+    </message>
+    <message>
+        <source>Leave out the source</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Leave out the source.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Leave out the teacher, or choose another.</source>
@@ -17772,6 +18218,11 @@ Range: 0.005 to 0.5</source>
         <translation>请将其移入工程的文件夹。</translation>
     </message>
     <message>
+        <source>Move the file beside the project.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Name a file in it, such as outcome.xml.</source>
         <comment>engine message</comment>
         <translation>请指定其中的文件，例如 outcome.xml。</translation>
@@ -17817,6 +18268,11 @@ Range: 0.005 to 0.5</source>
         <translation>请指定其中的一个工程文件，例如 {projects}。</translation>
     </message>
     <message>
+        <source>Name a run, or an ONNX file.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Name a template to begin with: `netwright-engine templates` lists them.</source>
         <comment>engine message</comment>
         <translation>请指定作为起点的模板：`netwright-engine templates` 会列出它们。</translation>
@@ -17825,6 +18281,11 @@ Range: 0.005 to 0.5</source>
         <source>Name another file, or add --force to replace what is there.</source>
         <comment>engine message</comment>
         <translation>请指定其他文件，或添加 --force 以替换现有文件。</translation>
+    </message>
+    <message>
+        <source>Name another file, or move it away.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Name another file, or use --force.</source>
@@ -17937,6 +18398,11 @@ Range: 0.005 to 0.5</source>
         <translation>请用 --data 指定。</translation>
     </message>
     <message>
+        <source>Name that layer.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Name the address itself if you mean it.</source>
         <comment>engine message</comment>
         <translation>如果确实要用它，请直接指定该地址。</translation>
@@ -17985,6 +18451,11 @@ Range: 0.005 to 0.5</source>
         <source>Name the interface in the cluster profile.</source>
         <comment>engine message</comment>
         <translation>请在集群配置文件中指定接口。</translation>
+    </message>
+    <message>
+        <source>Name the layer that has them.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Name the run, or leave out what stores or removes them.</source>
@@ -18280,6 +18751,11 @@ Range: 0.005 to 0.5</source>
         <source>Nothing can be written into {folder}: {strerror}.</source>
         <comment>engine message</comment>
         <translation>无法在 {folder} 中写入：{strerror}。</translation>
+    </message>
+    <message>
+        <source>Nothing can listen at {host}, port {port}: {reason}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Nothing in the network can learn: no layer has weights, or all that have are frozen.</source>
@@ -19012,6 +19488,16 @@ Range: 0.005 to 0.5</source>
         <translation>请再次运行；该服务器只整体发送文件，因此没有保留任何内容。</translation>
     </message>
     <message>
+        <source>Sample {number} is not one of {record}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sample {strange} is not one of {record}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Save it again: torch.export.save(torch.export.export(model.eval(), (example,)), &apos;NAME.pt2&apos;).</source>
         <comment>engine message</comment>
         <translation>请重新保存：torch.export.save(torch.export.export(model.eval(), (example,)), &apos;NAME.pt2&apos;)。</translation>
@@ -19057,6 +19543,11 @@ Range: 0.005 to 0.5</source>
         <translation>请查看它是否在其头节点的主机上运行：ray status。</translation>
     </message>
     <message>
+        <source>Select both, or give each weights of its own.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Select it too.</source>
         <comment>engine message</comment>
         <translation>请将其一并选中。</translation>
@@ -19070,6 +19561,21 @@ Range: 0.005 to 0.5</source>
         <source>Select the layers that the frame is to go around.</source>
         <comment>engine message</comment>
         <translation>请选择框要围住的层。</translation>
+    </message>
+    <message>
+        <source>Select two or more layers of one type that are to have the same weights.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Send the header &apos;Authorization: Bearer TOKEN&apos;.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Send {record} as {forms}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Sequences in tables have no {task}: predict classes or numbers, or use NumPy arrays.</source>
@@ -19547,6 +20053,11 @@ Range: 0.005 to 0.5</source>
         <translation>其在 Ray 上位置的代理以代码 {answer} 结束{words}</translation>
     </message>
     <message>
+        <source>The answer took longer than the limit.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The arguments {text}: expected plain values as in a call, such as 18, num_classes=10.</source>
         <comment>engine message</comment>
         <translation>参数 {text}：应为调用中那样的普通值，例如 18, num_classes=10。</translation>
@@ -19585,6 +20096,31 @@ Range: 0.005 to 0.5</source>
         <source>The block is not in the network any more.</source>
         <comment>engine message</comment>
         <translation>该模块已不在网络中。</translation>
+    </message>
+    <message>
+        <source>The body did not come in time.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The body has no samples.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The body is larger than the limit.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The body is no JSON, or no form with files.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The body is {kind}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The border must be narrower than the images, which have {sizes} pixels; received</source>
@@ -20027,6 +20563,16 @@ Range: 0.005 to 0.5</source>
         <translation>文件夹 {path} 不含权重。</translation>
     </message>
     <message>
+        <source>The form cannot be read: {value}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The form has no files called &apos;file&apos;.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The function {name} ({short}, line {line})</source>
         <comment>engine message</comment>
         <translation>函数 {name}（{short}，第 {line} 行）</translation>
@@ -20322,6 +20868,11 @@ Range: 0.005 to 0.5</source>
         <translation>模型“{name}”没有层。</translation>
     </message>
     <message>
+        <source>The model does not take samples in this form.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The model has {config} layers; a network has at most {most_layers}.</source>
         <comment>engine message</comment>
         <translation>模型有 {config} 个层；一个网络最多 {most_layers} 个。</translation>
@@ -20330,6 +20881,11 @@ Range: 0.005 to 0.5</source>
         <source>The model is a &apos;{label}&apos;, a class of its own, whose code is not in the file and is not run.</source>
         <comment>engine message</comment>
         <translation>模型是“{label}”，一个自定义类，其代码不在文件中，也不会运行。</translation>
+    </message>
+    <message>
+        <source>The model {name} has no version {which}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The model&apos;s targets are in data.{target_kind}.</source>
@@ -20382,6 +20938,21 @@ Range: 0.005 to 0.5</source>
         <translation>网络连 {count} 个样本也记不住</translation>
     </message>
     <message>
+        <source>The network cannot write on: it takes {takes}, and has {count} output(s).</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The network cannot write on: its output &apos;{name}&apos; has the sizes {sizes}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The network could not be computed.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The network differs from the data in several places.</source>
         <comment>engine message</comment>
         <translation>网络与数据有多处不一致。</translation>
@@ -20415,6 +20986,11 @@ Range: 0.005 to 0.5</source>
         <source>The network gives infinities in {precision}, whose numbers end at 65,504.</source>
         <comment>engine message</comment>
         <translation>网络在 {precision} 下给出无穷大，该精度的数最大为 65,504。</translation>
+    </message>
+    <message>
+        <source>The network gives outputs of another number of samples than it takes.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The network gives transcripts, whose accuracy under changed inputs is not measured.</source>
@@ -20512,6 +21088,11 @@ Range: 0.005 to 0.5</source>
         <translation>{name} 的网络不一致：{name_2}：{message}</translation>
     </message>
     <message>
+        <source>The network takes indices of tokens, whole numbers from 0 to {count} with spaces between; received {strange}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The network takes indices, such as tokens of a text, which cannot change a little.</source>
         <comment>engine message</comment>
         <translation>网络接收索引（例如文本的词元），它们不能只改变一点。</translation>
@@ -20535,6 +21116,21 @@ Range: 0.005 to 0.5</source>
         <source>The network takes {inputs} inputs, received {arrays}.</source>
         <comment>engine message</comment>
         <translation>网络接收 {inputs} 个输入，收到 {arrays}。</translation>
+    </message>
+    <message>
+        <source>The network takes {inputs} sequence(s).</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The network takes {inputs} sequences.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The network uses code outside of its folder, {file}, which a registry cannot hold.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The new data {path} lacks columns that the network takes: {missing}.</source>
@@ -20827,6 +21423,11 @@ Range: 0.005 to 0.5</source>
         <translation>无法在此读取工程的数据：文件不含类别和列的名称。</translation>
     </message>
     <message>
+        <source>The prompt has no tokens.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The queue in {folder} cannot be worked: {strerror}.</source>
         <comment>engine message</comment>
         <translation>无法处理 {folder} 中的队列：{strerror}。</translation>
@@ -21052,9 +21653,19 @@ Range: 0.005 to 0.5</source>
         <translation>两个运行在不同的数据上训练。</translation>
     </message>
     <message>
+        <source>The samples are not those that the model takes; the message says which, and why.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The samples cannot be grouped by {by}.</source>
         <comment>engine message</comment>
         <translation>样本不能按 {by} 分组。</translation>
+    </message>
+    <message>
+        <source>The samples of {name} are not lists of numbers, all of one shape.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The samples of {where} differ in their sizes: {sizes}.</source>
@@ -21182,6 +21793,11 @@ Range: 0.005 to 0.5</source>
         <translation>求解器 {solver} 在每次迭代使用所有样本，而试运行使用小批量。</translation>
     </message>
     <message>
+        <source>The source has {tokens} tokens; the network takes 1 to {steps}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The state of the optimizer belongs to other parameters.</source>
         <comment>engine message</comment>
         <translation>优化器的状态属于其他参数。</translation>
@@ -21215,6 +21831,11 @@ Range: 0.005 to 0.5</source>
         <source>The target {target} of {key_of} in {shown} cannot be read: {words}.</source>
         <comment>engine message</comment>
         <translation>无法读取 {shown} 中 {key_of} 的目标 {target}：{words}。</translation>
+    </message>
+    <message>
+        <source>The token is missing or wrong.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The tokenizer cannot encode the texts: {first}.</source>
@@ -21587,6 +22208,11 @@ Range: 0.005 to 0.5</source>
         <translation>已有 {most_profiles} 个集群配置文件。</translation>
     </message>
     <message>
+        <source>There are {numbers}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>There are {there} {kind} already, as many as a network may have.</source>
         <comment>engine message</comment>
         <translation>已有 {there} 个 {kind}，这是一个网络的上限。</translation>
@@ -21730,6 +22356,16 @@ Range: 0.005 to 0.5</source>
         <source>There is no method &apos;{method}&apos;.</source>
         <comment>engine message</comment>
         <translation>没有方法“{method}”。</translation>
+    </message>
+    <message>
+        <source>There is no model {named}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>There is no model {name} in the registry {folder}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>There is no normalisation &apos;{kind}&apos;.</source>
@@ -21902,6 +22538,11 @@ Range: 0.005 to 0.5</source>
         <translation>此网络没有注意力层。</translation>
     </message>
     <message>
+        <source>This network has no layer Embedding or One-hot behind its text, whose vectors integrated gradients need.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>This network has no {kind}.</source>
         <comment>engine message</comment>
         <translation>此网络没有{kind}。</translation>
@@ -21962,6 +22603,11 @@ Range: 0.005 to 0.5</source>
         <translation>打开的文件过多</translation>
     </message>
     <message>
+        <source>Too many requests at once.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Train again to have it.</source>
         <comment>engine message</comment>
         <translation>重新训练即可得到。</translation>
@@ -21990,6 +22636,11 @@ Range: 0.005 to 0.5</source>
         <source>Train it and name the run, or start it from weights: --set weights.file=FILE.</source>
         <comment>engine message</comment>
         <translation>请训练它并指定该运行，或从权重开始：--set weights.file=FILE。</translation>
+    </message>
+    <message>
+        <source>Train it and register the run.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Train longer, give it more lags or other inputs, or use that forecast.</source>
@@ -22382,6 +23033,11 @@ Range: 0.005 to 0.5</source>
         <translation>取消组合前请先恢复使用，或将其删除。</translation>
     </message>
     <message>
+        <source>Use it again, or give them their own.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Use less padding or a larger kernel.</source>
         <comment>engine message</comment>
         <translation>请减少填充或使用更大的核。</translation>
@@ -22390,6 +23046,11 @@ Range: 0.005 to 0.5</source>
         <source>Use letters, digits and underscores, such as digits_net.py.</source>
         <comment>engine message</comment>
         <translation>请使用字母、数字和下划线，例如 digits_net.py。</translation>
+    </message>
+    <message>
+        <source>Use letters, digits, - and _.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Use longest or shortest.</source>
@@ -22415,6 +23076,11 @@ Range: 0.005 to 0.5</source>
         <source>Use occlusion or integrated_gradients, which are for single samples of any kind.</source>
         <comment>engine message</comment>
         <translation>请使用 occlusion 或 integrated_gradients，它们用于任意种类的单个样本。</translation>
+    </message>
+    <message>
+        <source>Use occlusion.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Use one of: {protocols}.</source>
@@ -22475,6 +23141,26 @@ Range: 0.005 to 0.5</source>
         <source>Column &apos;{name}&apos; of {path}, line {row}: expected a value, {received}.</source>
         <comment>engine message</comment>
         <translation>{path} 的列“{name}”，第 {row} 行：应有值，{received}。</translation>
+    </message>
+    <message>
+        <source>A file of a network, to evaluate, predict with and explain beside the runs</source>
+        <translation>网络文件，可在运行旁边评估、用于预测和解释</translation>
+    </message>
+    <message>
+        <source>As ONNX or as a PyTorch file. In a terminal, &apos;netwright-engine endpoint&apos; serves it over HTTP</source>
+        <translation>导出为 ONNX 或 PyTorch 文件。在终端中，“netwright-engine endpoint”通过 HTTP 提供它的服务</translation>
+    </message>
+    <message>
+        <source>It and all layers before it keep their weights</source>
+        <translation>该层及其之前的所有层保持权重不变</translation>
+    </message>
+    <message>
+        <source>One set of weights for the selected layers; again: one for each</source>
+        <translation>所选各层共用一组权重；再次选择：各用一组</translation>
+    </message>
+    <message>
+        <source>The network as a tree, for screen readers: its menu has every action of the canvas</source>
+        <translation>以树形显示网络，供屏幕阅读器使用：其菜单包含画布的所有操作</translation>
     </message>
     <message>
         <source>Column &apos;{name}&apos;: no date tells day and month apart; the day is taken to stand first (data.date_order).</source>
@@ -22687,6 +23373,11 @@ Range: 0.005 to 0.5</source>
         <translation>之前保存的内容会保留。</translation>
     </message>
     <message>
+        <source>What went wrong is printed by the endpoint.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Where it is not known when the network is used, the results are worth nothing.</source>
         <comment>engine message</comment>
         <translation>如果使用网络时并不知道它，这些结果毫无价值。</translation>
@@ -22767,6 +23458,11 @@ Range: 0.005 to 0.5</source>
         <translation>请写入 .csv 或 .npz 文件。</translation>
     </message>
     <message>
+        <source>Write a .npz file.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Write all dates of the column alike, or have them taken as texts (data.dates=texts).</source>
         <comment>engine message</comment>
         <translation>请统一该列所有日期的写法，或将其作为文本 (data.dates=texts)。</translation>
@@ -22845,6 +23541,11 @@ Range: 0.005 to 0.5</source>
         <source>Write several smaller shards.</source>
         <comment>engine message</comment>
         <translation>请写成多个较小的分片。</translation>
+    </message>
+    <message>
+        <source>Write the Containerfile into {parent}, or into a folder above.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Write the file again with numpy.savez.</source>
@@ -22935,6 +23636,11 @@ Range: 0.005 to 0.5</source>
         <source>`netwright-engine jobs` lists others.</source>
         <comment>engine message</comment>
         <translation>用 `netwright-engine jobs` 可列出其他运行。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine models list` lists them.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>`netwright-engine new --data FOLDER` makes a project for a folder of images, with one subfolder per class.</source>
@@ -23912,6 +24618,11 @@ Range: 0.005 to 0.5</source>
         <translation>应为数字格式和大小，例如 &apos;float32 C=3 H=32 W=32&apos;，收到 {text}</translation>
     </message>
     <message>
+        <source>expected a number from 0 on, received &apos;{text}&apos;</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>expected a number from 1 on, received &apos;{text}&apos;</source>
         <comment>engine message</comment>
         <translation>应为从 1 起的数，收到“{text}”</translation>
@@ -23950,6 +24661,11 @@ Range: 0.005 to 0.5</source>
         <source>expected a whole number for its setting {name}, received {value}</source>
         <comment>engine message</comment>
         <translation>其设置 {name} 应为整数，收到 {value}</translation>
+    </message>
+    <message>
+        <source>expected a whole number from {low} to {high}, received &apos;{text}&apos;</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>expected a width and a height above 0, received {row}.</source>
@@ -24135,6 +24851,11 @@ Range: 0.005 to 0.5</source>
         <source>export: the name of the file, {name}, does not say the format: it has {received}.</source>
         <comment>engine message</comment>
         <translation>export：文件名 {name} 没有说明格式：它为 {received}。</translation>
+    </message>
+    <message>
+        <source>files in a form (multipart/form-data)</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>files named as those of MNIST: train-images-idx3-ubyte and train-labels-idx1-ubyte, also with .gz</source>
@@ -25177,6 +25898,16 @@ Range: 0.005 to 0.5</source>
         <translation>其轴为 {data_format}，模型的轴为 channels_last</translation>
     </message>
     <message>
+        <source>metrics: expected numbers</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>models compare takes two versions, received {versions}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>target reached: validation {name} {value}, at least {value_2} was asked for</source>
         <comment>engine message</comment>
         <translation>达到目标：验证 {name} 为 {value}，要求不低于 {value_2}</translation>
@@ -25185,6 +25916,11 @@ Range: 0.005 to 0.5</source>
         <source>target reached: validation {name} {value}, at most {value_2} was asked for</source>
         <comment>engine message</comment>
         <translation>达到目标：验证 {name} 为 {value}，要求不高于 {value_2}</translation>
+    </message>
+    <message>
+        <source>the folder of a run, a project with weights (*{suffix}), a registered model (NAME@production, NAME@3)</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>two numbers from {low} to {high}, the lower one first</source>
@@ -26952,11 +27688,6 @@ Range: 0.005 to 0.5</source>
         <translation>该文件夹不含任何此类文件</translation>
     </message>
     <message>
-        <source>the folder of a run, a project with weights (*{suffix}), or a network from elsewhere ({suffixes})</source>
-        <comment>engine message</comment>
-        <translation>运行的文件夹、带权重的工程 (*{suffix}) 或来自别处的网络 ({suffixes})</translation>
-    </message>
-    <message>
         <source>the format version &quot;netwright&quot; should look like [1, 0]; received {version}.</source>
         <comment>engine message</comment>
         <translation>格式版本 &quot;netwright&quot; 应形如 [1, 0]；收到 {version}。</translation>
@@ -27300,6 +28031,11 @@ Range: 0.005 to 0.5</source>
         <source>there is no value</source>
         <comment>engine message</comment>
         <translation>没有值</translation>
+    </message>
+    <message>
+        <source>there is not enough memory for it</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>these are no places</source>
@@ -27695,6 +28431,11 @@ Range: 0.005 to 0.5</source>
         <source>what is computed again in segments is not compiled.</source>
         <comment>engine message</comment>
         <translation>分段重新计算的部分不会编译。</translation>
+    </message>
+    <message>
+        <source>what is inside</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>what it wraps, &apos;{kind}&apos;, is no LSTM, GRU or simple RNN</source>
@@ -28372,6 +29113,11 @@ Range: 0.005 to 0.5</source>
         <translation>{file} 没有集群配置文件。</translation>
     </message>
     <message>
+        <source>{file} has no column {column}, which the network takes its texts from.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{file} has the columns {names}; the first file, {path}, has {channels}.</source>
         <comment>engine message</comment>
         <translation>{file} 的列为 {names}；第一个文件 {path} 的列为 {channels}。</translation>
@@ -28877,6 +29623,16 @@ Range: 0.005 to 0.5</source>
         <translation>{most_label_bytes} 字节（npy 为 {most_array_label_bytes}）</translation>
     </message>
     <message>
+        <source>{named} is a project, whose weights lie elsewhere.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{named} is not below {folder}: a container is built of files below its own.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{names} and {names_2}</source>
         <comment>engine message</comment>
         <translation>{names} 和 {names_2}</translation>
@@ -29197,6 +29953,11 @@ Range: 0.005 to 0.5</source>
         <translation>阶段 {first} 的 {original} 与阶段 {number} 的 {name} 是相同的权重。</translation>
     </message>
     <message>
+        <source>{ours}, or a network from elsewhere ({suffixes})</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{output}: PDF is not written here.</source>
         <comment>engine message</comment>
         <translation>{output}：此处不写入 PDF。</translation>
@@ -29232,9 +29993,19 @@ Range: 0.005 to 0.5</source>
         <translation>{path} 与运行的其他文件超过 {most_copied_bytes} GiB，不会复制到集群。</translation>
     </message>
     <message>
+        <source>{path} cannot be computed by ONNX Runtime: {reason}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{path} cannot be copied to the cluster: {strerror}.</source>
         <comment>engine message</comment>
         <translation>无法将 {path} 复制到集群：{strerror}。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be loaded by ONNX Runtime: {value}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{path} cannot be locked: {strerror}.</source>
@@ -29520,6 +30291,16 @@ Range: 0.005 to 0.5</source>
         <source>{path} holds no text.</source>
         <comment>engine message</comment>
         <translation>{path} 不含文本。</translation>
+    </message>
+    <message>
+        <source>{path} holds one array, the network has {targets} outputs.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{path} holds one array; the answers differ in shape.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{path} holds the label {max}; its labels are 0 to {count}.</source>
@@ -30877,6 +31658,16 @@ Range: 0.005 to 0.5</source>
         <translation>{text}其中 {patience_s} 秒。</translation>
     </message>
     <message>
+        <source>{token_file} cannot be read: {value}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{token_file} holds no token.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{total_steps} update(s)</source>
         <comment>engine message</comment>
         <translation>{total_steps} 次更新</translation>
@@ -31432,6 +32223,11 @@ Range: 0.005 to 0.5</source>
         <translation>有 {within} 个样本与同一部分中较早的样本相同</translation>
     </message>
     <message>
+        <source>{words} Expected {record}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{words}: received {x}.</source>
         <comment>engine message</comment>
         <translation>{words}：收到 {x}。</translation>
@@ -31509,10 +32305,6 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Freeze up to the selected layer</source>
         <translation>冻结到所选层</translation>
-    </message>
-    <message>
-        <source>It and all layers that lead to it keep their weights</source>
-        <translation>该层及通向它的所有层保持其权重</translation>
     </message>
     <message>
         <source>LSTM classifier</source>
@@ -33723,6 +34515,10 @@ Range: 0.005 to 0.5</source>
         <translation>第 {place:,} 个样本，共 {count:,} 个</translation>
     </message>
     <message>
+        <source>Outline</source>
+        <translation>大纲</translation>
+    </message>
+    <message>
         <source>History</source>
         <translation>历史记录</translation>
     </message>
@@ -33741,6 +34537,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>No cure</source>
         <translation>没有解决办法</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more new problem(s).</source>
+        <translation>
+            <numerusform>另有 %n 个新问题。</numerusform>
+        </translation>
     </message>
     <message>
         <source>Show the panel</source>
@@ -34633,6 +35435,14 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
         <translation>让打开的项目从此运行的结果开始：迁移学习</translation>
     </message>
     <message>
+        <source>Register as a model…</source>
+        <translation>注册为模型…</translation>
+    </message>
+    <message>
+        <source>Keep network, weights and scores as a version in the registry</source>
+        <translation>将网络、权重和得分作为一个版本保存到模型库</translation>
+    </message>
+    <message>
         <source>Change the name of the run (F2)</source>
         <translation>更改运行的名称 (F2)</translation>
     </message>
@@ -35067,6 +35877,10 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     <message>
         <source>Start run</source>
         <translation>启动运行</translation>
+    </message>
+    <message>
+        <source>Do not start</source>
+        <translation>不开始</translation>
     </message>
     <message>
         <source>It has waited for too long, and no run was started. Press Train to start one yourself.</source>
@@ -35530,8 +36344,8 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
         <translation>类别叠加在图片上的强度</translation>
     </message>
     <message>
-        <source>The first {count:,} of {total:,}. The CSV file has all.</source>
-        <translation>{total:,} 个中的前 {count:,} 个。CSV 文件包含全部。</translation>
+        <source>The first {count:,} of {total:,}. Saved answers have all.</source>
+        <translation>{total:,} 个中的前 {count:,} 个。保存的答案包含全部。</translation>
     </message>
     <message>
         <source>none</source>
@@ -36452,6 +37266,10 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
         <translation>训练部分</translation>
     </message>
     <message>
+        <source>{name} has no data of its own. Choose data above: samples, and what is true of them.</source>
+        <translation>{name} 没有自身数据。请在上方选择数据：样本及其真实值。</translation>
+    </message>
+    <message>
         <source>Evaluating the network and writing the report…</source>
         <translation>正在评估网络并写入报告…</translation>
     </message>
@@ -36988,6 +37806,110 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
         <source>s</source>
         <comment>seconds</comment>
         <translation>秒</translation>
+    </message>
+    <message>
+        <source>Same weights as {name}</source>
+        <translation>与 {name} 权重相同</translation>
+    </message>
+    <message>
+        <source>{name}: {value}</source>
+        <translation>{name}：{value}</translation>
+    </message>
+    <message>
+        <source>The models of this project cannot be remembered: {error}.</source>
+        <translation>无法保存此项目的模型列表：{error}。</translation>
+    </message>
+    <message>
+        <source>Models ({pattern})</source>
+        <translation>模型 ({pattern})</translation>
+    </message>
+    <message>
+        <source>Open a model</source>
+        <translation>打开模型</translation>
+    </message>
+    <message>
+        <source>{name} is no file of a network or of weights.</source>
+        <translation>{name} 不是网络或权重文件。</translation>
+    </message>
+    <message>
+        <source>The model cannot be opened</source>
+        <translation>无法打开模型</translation>
+    </message>
+    <message>
+        <source>Register…</source>
+        <translation>注册…</translation>
+    </message>
+    <message>
+        <source>Remove from the list</source>
+        <translation>从列表中移除</translation>
+    </message>
+    <message>
+        <source>Removed {name} from the list. The file is where it was.</source>
+        <translation>已将 {name} 从列表中移除。文件仍在原处。</translation>
+    </message>
+    <message>
+        <source>Name of the model. A name that is known gets its next version.</source>
+        <translation>模型名称。已有的名称将得到下一个版本。</translation>
+    </message>
+    <message>
+        <source>Register a model</source>
+        <translation>注册模型</translation>
+    </message>
+    <message>
+        <source>Registered {name}, version {version}.</source>
+        <translation>已注册 {name}，版本 {version}。</translation>
+    </message>
+    <message>
+        <source>The registry cannot be changed</source>
+        <translation>无法更改模型库</translation>
+    </message>
+    <message>
+        <source>No stage</source>
+        <translation>无阶段</translation>
+    </message>
+    <message>
+        <source>Staging</source>
+        <translation>预发布</translation>
+    </message>
+    <message>
+        <source>Production</source>
+        <translation>生产</translation>
+    </message>
+    <message>
+        <source>Archived</source>
+        <translation>已归档</translation>
+    </message>
+    <message>
+        <source>Project with weights</source>
+        <translation>带权重的项目</translation>
+    </message>
+    <message>
+        <source>{kind} · on {data}</source>
+        <translation>{kind} · 数据 {data}</translation>
+    </message>
+    <message>
+        <source>Registered</source>
+        <translation>已注册</translation>
+    </message>
+    <message>
+        <source>Registered · {stage}</source>
+        <translation>已注册 · {stage}</translation>
+    </message>
+    <message>
+        <source>model {name}</source>
+        <translation>模型 {name}</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Open model…</source>
+        <translation>打开模型…</translation>
+    </message>
+    <message>
+        <source>A file of a network to evaluate, predict with and explain: ONNX, .pt2, Keras, a project</source>
+        <translation>可评估、用于预测和解释的网络文件：ONNX、.pt2、Keras 或项目</translation>
     </message>
 </context>
 </TS>

@@ -22,8 +22,8 @@ from netwright.engine.exchange.export import export
 from netwright.engine.project.file import load, save
 from netwright.engine.project.project import Project
 from tests.app.fake_server import FakeServer
+from tests.app.history.runs_pages import click, shown
 from tests.app.history.sample_runs import made
-from tests.app.history.test_runs_page import click, shown
 from tests.app.main_windows import MakeWindow
 from tests.app.test_accessible import nameless
 from tests.builders import chain, classifier, layer

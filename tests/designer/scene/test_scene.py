@@ -222,7 +222,12 @@ def test_a_node_says_whose_weights_it_has_and_follows_the_name(make_hand):
     assert (content(hand, "fc_2").detail, content(hand, "fc_2").count) == ("Same weights as fc_1", "")
     drawn: list[str] = []
     dress = hand.view.network_scene._dress_node
-    hand.view.network_scene._dress_node = lambda id: drawn.append(id) or dress(id)
+
+    def noted(id: str) -> None:
+        drawn.append(id)
+        dress(id)
+
+    hand.view.network_scene._dress_node = noted
     hand.editor.rename(hand.id("fc_1"), "trunk")
     assert hand.id("fc_2") in drawn
     assert content(hand, "fc_2").detail == "Same weights as trunk"

@@ -108,9 +108,10 @@ class Siamese(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.branch = nn.Sequential(nn.Conv2d(2, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten())
+        norm = nn.BatchNorm2d(4)
+        self.branch = nn.Sequential(nn.Conv2d(2, 4, 3, padding=1), norm, nn.ReLU(), nn.Flatten())
         self.head = nn.Linear(100, 3)
-        nn.init.uniform_(self.branch[1].weight)
+        nn.init.uniform_(norm.weight)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return numbers."""
