@@ -14450,7 +14450,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>&apos;{name}&apos; ({label}) has no weights that another layer could use.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>“{name}”（{label}）没有可供其他层使用的权重。</translation>
     </message>
     <message>
         <source>&apos;{name}&apos; already feeds &apos;{name_2}&apos;: the network would have a cycle.</source>
@@ -14460,7 +14460,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>&apos;{name}&apos; and &apos;{name_2}&apos; differ in {labels}: layers with the same weights have equal settings.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>“{name}”与“{name_2}”的 {labels} 不同：共享权重的层，其设置必须相同。</translation>
     </message>
     <message>
         <source>&apos;{name}&apos; cannot be bypassed.</source>
@@ -14470,7 +14470,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>&apos;{name}&apos; cannot be bypassed: other layers use its weights.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>无法旁路“{name}”：其他层正在使用它的权重。</translation>
     </message>
     <message>
         <source>&apos;{name}&apos; cannot be exported to ONNX: {onnx_refusal}</source>
@@ -14485,12 +14485,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>&apos;{name}&apos; cannot use its own weights as those of another layer.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>“{name}”不能把自己的权重当作其他层的权重来使用。</translation>
     </message>
     <message>
         <source>&apos;{name}&apos; cannot use the same weights as &apos;{name_2}&apos;: other inputs make them different modules.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>“{name}”无法与“{name_2}”共享权重：输入不同使它们成为不同的模块。</translation>
     </message>
     <message>
         <source>&apos;{name}&apos; computes what is inside many times over: it cannot be ungrouped.</source>
@@ -14520,17 +14520,17 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>&apos;{name}&apos; has no weights of its own.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>“{name}”没有自己的权重。</translation>
     </message>
     <message>
         <source>&apos;{name}&apos; has the same weights as &apos;{name_2}&apos;, which stays outside of the block.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>“{name}”与“{name_2}”共享权重，而后者不在该模块内。</translation>
     </message>
     <message>
         <source>&apos;{name}&apos; is a layer {label} and &apos;{name_2}&apos; a layer {label_2}: layers with the same weights are of one type.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>“{name}”是 {label} 层，“{name_2}”是 {label_2} 层：共享权重的层必须属于同一类型。</translation>
     </message>
     <message>
         <source>&apos;{name}&apos; is a port of this block and cannot be inside another.</source>
@@ -14545,7 +14545,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>&apos;{name}&apos; is bypassed, and &apos;{name_2}&apos; uses its weights.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>“{name}”已被旁路，而“{name_2}”正在使用它的权重。</translation>
     </message>
     <message>
         <source>&apos;{name}&apos; is bypassed.</source>
@@ -14595,7 +14595,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>&apos;{name}&apos; shares its weights with another block.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>“{name}”与另一个模块共享权重。</translation>
     </message>
     <message>
         <source>&apos;{name}&apos; takes sequences of one length, so pieces do not fit.</source>
@@ -14610,7 +14610,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>&apos;{name}&apos; uses the weights of another layer itself.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>“{name}”本身使用的是另一个层的权重。</translation>
     </message>
     <message>
         <source>&apos;{overall_loss}&apos; does not fit data whose responses are {are}.</source>
@@ -14800,7 +14800,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>A Containerfile cannot hold the name {inside}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>Containerfile 中不能包含名称 {inside}。</translation>
     </message>
     <message>
         <source>A Keras model has no size &apos;{unknown}&apos;.</source>
@@ -14935,7 +14935,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>A model cannot be named {text}: expected up to {longest_name} letters, digits, dots, dashes and underscores, a letter or digit first.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>模型不能命名为 {text}：应为最多 {longest_name} 个字母、数字、点、连字符和下划线，且以字母或数字开头。</translation>
     </message>
     <message>
         <source>A paused run goes on as it is.</source>
@@ -15015,7 +15015,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>A tag has 1 to {longest_tag} characters, received {tag}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>标签应有 1 到 {longest_tag} 个字符，收到的是 {tag}。</translation>
     </message>
     <message>
         <source>A temperature calibrates probabilities of classes; the network predicts none.</source>
@@ -15320,7 +15320,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Answers go into a folder of their own: name a new one.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>预测结果需写入单独的文件夹：请指定一个新文件夹。</translation>
     </message>
     <message>
         <source>Append an inverse normalisation</source>
@@ -15855,7 +15855,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Choose others: --port, --host.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请选择其他值：--port、--host。</translation>
     </message>
     <message>
         <source>Choose random, or fewer values.</source>
@@ -16160,12 +16160,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Connect the same sizes, or give each weights of its own.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请连接相同的大小，或让每个层使用自己的权重。</translation>
     </message>
     <message>
         <source>Connect the same sizes, or give it its own weights.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请连接相同的大小，或让它使用自己的权重。</translation>
     </message>
     <message>
         <source>Connection refused</source>
@@ -16530,7 +16530,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Expected a folder, or a file that ends in {forms}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>应为文件夹，或以 {forms} 结尾的文件。</translation>
     </message>
     <message>
         <source>Expected a folder.</source>
@@ -16540,7 +16540,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Expected a language model: a class per step of a text or of indices, which is the next token.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>应为语言模型：对文本或索引的每一步给出一个类，即下一个词元。</translation>
     </message>
     <message>
         <source>Expected a name of a class per line.</source>
@@ -16580,7 +16580,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Expected a temperature from 0 on, received {temperature}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>温度应不小于 0，收到的是 {temperature}。</translation>
     </message>
     <message>
         <source>Expected a tokenizer.json, as Tokenizer.save and save_pretrained of transformers write it.</source>
@@ -16590,7 +16590,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Expected a top-p above 0 and up to 1, received {top_p}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>top-p 应大于 0 且不超过 1，收到的是 {top_p}。</translation>
     </message>
     <message>
         <source>Expected a whole Parquet file.</source>
@@ -16650,7 +16650,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Expected an object with a list of them: {{&quot;samples&quot;: [...]}}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>应为包含样本列表的对象：{{&quot;samples&quot;: [...]}}。</translation>
     </message>
     <message>
         <source>Expected as many channels as the queries, {query}, received {key}.</source>
@@ -16695,7 +16695,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Expected at most {most_beams} beams, received {beams}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>束数最多为 {most_beams}，收到的是 {beams}。</translation>
     </message>
     <message>
         <source>Expected auto (a GPU where there is one), cpu, gpu, or a name of `netwright-engine devices`, such as cuda:1.</source>
@@ -17055,7 +17055,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Expected {start} to {stop} letters, digits and signs.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>应为 {start} 到 {stop} 个字母、数字和符号。</translation>
     </message>
     <message>
         <source>Expected {suffixes}, or the folder of a run.</source>
@@ -17295,7 +17295,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Give it its own before you ungroup it.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>取消组合之前，请先让它使用自己的权重。</translation>
     </message>
     <message>
         <source>Give it more minutes.</source>
@@ -17335,7 +17335,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Give the beginning of a text that the network writes on.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请给出文本的开头，由网络续写。</translation>
     </message>
     <message>
         <source>Give the class of the whole network that name, or name another: {name}:CLASS --input 3x224x224</source>
@@ -17345,12 +17345,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Give the indices of a source (--source)</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请给出源序列的索引 (--source)</translation>
     </message>
     <message>
         <source>Give the indices of a source (--source).</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请给出源序列的索引 (--source)。</translation>
     </message>
     <message>
         <source>Give the layer that size, or resize the images: data.image_size={size}.</source>
@@ -17395,7 +17395,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Give them their own first.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请先让它们使用各自的权重。</translation>
     </message>
     <message>
         <source>Give what it takes: --args &apos;num_classes=10&apos;</source>
@@ -17630,7 +17630,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>It has no array {lacks}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>其中没有数组 {lacks}。</translation>
     </message>
     <message>
         <source>It has none.</source>
@@ -17735,12 +17735,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>It took longer than {time_s} s, the limit (--timeout).</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>用时超过 {time_s} 秒的上限 (--timeout)。</translation>
     </message>
     <message>
         <source>It uses the weights of &apos;{name}&apos;, which do not fit its input: it has {inputs}, and &apos;{name_2}&apos; {inputs_2}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>它使用“{name}”的权重，但这些权重与其输入不符：它的输入为 {inputs}，而“{name_2}”的输入为 {inputs_2}。</translation>
     </message>
     <message>
         <source>Its arrays are: {arrays}.</source>
@@ -17825,7 +17825,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>JSON (application/json), or {forms}</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>JSON (application/json)，或 {forms}</translation>
     </message>
     <message>
         <source>Jobs have no place: {error}</source>
@@ -17985,12 +17985,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Leave out the source</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请省略源序列</translation>
     </message>
     <message>
         <source>Leave out the source.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请省略源序列。</translation>
     </message>
     <message>
         <source>Leave out the teacher, or choose another.</source>
@@ -18220,7 +18220,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Move the file beside the project.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请将该文件移到工程旁边。</translation>
     </message>
     <message>
         <source>Name a file in it, such as outcome.xml.</source>
@@ -18270,7 +18270,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Name a run, or an ONNX file.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请指定一次运行或一个 ONNX 文件。</translation>
     </message>
     <message>
         <source>Name a template to begin with: `netwright-engine templates` lists them.</source>
@@ -18285,7 +18285,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Name another file, or move it away.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请指定另一个文件，或将其移走。</translation>
     </message>
     <message>
         <source>Name another file, or use --force.</source>
@@ -18400,7 +18400,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Name that layer.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请指定那个层。</translation>
     </message>
     <message>
         <source>Name the address itself if you mean it.</source>
@@ -18455,7 +18455,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Name the layer that has them.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请指定拥有这些权重的层。</translation>
     </message>
     <message>
         <source>Name the run, or leave out what stores or removes them.</source>
@@ -18755,7 +18755,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Nothing can listen at {host}, port {port}: {reason}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>无法在 {host} 的端口 {port} 上监听：{reason}。</translation>
     </message>
     <message>
         <source>Nothing in the network can learn: no layer has weights, or all that have are frozen.</source>
@@ -19490,12 +19490,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Sample {number} is not one of {record}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>样本 {number} 不符合 {record}。</translation>
     </message>
     <message>
         <source>Sample {strange} is not one of {record}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>样本 {strange} 不符合 {record}。</translation>
     </message>
     <message>
         <source>Save it again: torch.export.save(torch.export.export(model.eval(), (example,)), &apos;NAME.pt2&apos;).</source>
@@ -19545,7 +19545,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Select both, or give each weights of its own.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请同时选择两者，或让每个层使用自己的权重。</translation>
     </message>
     <message>
         <source>Select it too.</source>
@@ -19565,17 +19565,17 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Select two or more layers of one type that are to have the same weights.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请选择两个或更多需要共享权重的同类型层。</translation>
     </message>
     <message>
         <source>Send the header &apos;Authorization: Bearer TOKEN&apos;.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请发送请求头“Authorization: Bearer TOKEN”。</translation>
     </message>
     <message>
         <source>Send {record} as {forms}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请以 {forms} 的形式发送 {record}。</translation>
     </message>
     <message>
         <source>Sequences in tables have no {task}: predict classes or numbers, or use NumPy arrays.</source>
@@ -20055,7 +20055,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The answer took longer than the limit.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>应答用时超过了上限。</translation>
     </message>
     <message>
         <source>The arguments {text}: expected plain values as in a call, such as 18, num_classes=10.</source>
@@ -20100,27 +20100,27 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The body did not come in time.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请求正文未及时到达。</translation>
     </message>
     <message>
         <source>The body has no samples.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请求正文中没有样本。</translation>
     </message>
     <message>
         <source>The body is larger than the limit.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请求正文超过了大小上限。</translation>
     </message>
     <message>
         <source>The body is no JSON, or no form with files.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请求正文不是 JSON，也不是带文件的表单。</translation>
     </message>
     <message>
         <source>The body is {kind}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请求正文是 {kind}。</translation>
     </message>
     <message>
         <source>The border must be narrower than the images, which have {sizes} pixels; received</source>
@@ -20565,12 +20565,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The form cannot be read: {value}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>无法读取表单：{value}。</translation>
     </message>
     <message>
         <source>The form has no files called &apos;file&apos;.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>表单中没有名为“file”的文件。</translation>
     </message>
     <message>
         <source>The function {name} ({short}, line {line})</source>
@@ -20870,7 +20870,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The model does not take samples in this form.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>该模型不接受这种形式的样本。</translation>
     </message>
     <message>
         <source>The model has {config} layers; a network has at most {most_layers}.</source>
@@ -20885,7 +20885,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The model {name} has no version {which}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>模型 {name} 没有版本 {which}。</translation>
     </message>
     <message>
         <source>The model&apos;s targets are in data.{target_kind}.</source>
@@ -20940,17 +20940,17 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The network cannot write on: it takes {takes}, and has {count} output(s).</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>该网络无法续写：它接受 {takes}，且有 {count} 个输出。</translation>
     </message>
     <message>
         <source>The network cannot write on: its output &apos;{name}&apos; has the sizes {sizes}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>该网络无法续写：其输出“{name}”的大小为 {sizes}。</translation>
     </message>
     <message>
         <source>The network could not be computed.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>无法计算该网络。</translation>
     </message>
     <message>
         <source>The network differs from the data in several places.</source>
@@ -20990,7 +20990,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The network gives outputs of another number of samples than it takes.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>该网络给出的输出样本数与输入样本数不同。</translation>
     </message>
     <message>
         <source>The network gives transcripts, whose accuracy under changed inputs is not measured.</source>
@@ -21090,7 +21090,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The network takes indices of tokens, whole numbers from 0 to {count} with spaces between; received {strange}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>该网络接受词元索引，即 0 到 {count} 的整数，以空格分隔；收到的是 {strange}。</translation>
     </message>
     <message>
         <source>The network takes indices, such as tokens of a text, which cannot change a little.</source>
@@ -21120,17 +21120,17 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The network takes {inputs} sequence(s).</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>该网络接受 {inputs} 个序列。</translation>
     </message>
     <message>
         <source>The network takes {inputs} sequences.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>该网络接受 {inputs} 个序列。</translation>
     </message>
     <message>
         <source>The network uses code outside of its folder, {file}, which a registry cannot hold.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>该网络使用了其文件夹之外的代码 {file}，注册表无法保存。</translation>
     </message>
     <message>
         <source>The new data {path} lacks columns that the network takes: {missing}.</source>
@@ -21425,7 +21425,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The prompt has no tokens.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>提示中没有词元。</translation>
     </message>
     <message>
         <source>The queue in {folder} cannot be worked: {strerror}.</source>
@@ -21655,7 +21655,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The samples are not those that the model takes; the message says which, and why.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>样本不是模型所接受的；消息中说明了是哪些样本及原因。</translation>
     </message>
     <message>
         <source>The samples cannot be grouped by {by}.</source>
@@ -21665,7 +21665,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The samples of {name} are not lists of numbers, all of one shape.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>{name} 的样本不是形状一致的数值列表。</translation>
     </message>
     <message>
         <source>The samples of {where} differ in their sizes: {sizes}.</source>
@@ -21795,7 +21795,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The source has {tokens} tokens; the network takes 1 to {steps}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>源序列有 {tokens} 个词元；该网络接受 1 到 {steps} 个。</translation>
     </message>
     <message>
         <source>The state of the optimizer belongs to other parameters.</source>
@@ -21835,7 +21835,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The token is missing or wrong.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>缺少令牌或令牌错误。</translation>
     </message>
     <message>
         <source>The tokenizer cannot encode the texts: {first}.</source>
@@ -22210,7 +22210,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>There are {numbers}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>现有：{numbers}。</translation>
     </message>
     <message>
         <source>There are {there} {kind} already, as many as a network may have.</source>
@@ -22360,12 +22360,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>There is no model {named}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>没有模型 {named}。</translation>
     </message>
     <message>
         <source>There is no model {name} in the registry {folder}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>注册表 {folder} 中没有模型 {name}。</translation>
     </message>
     <message>
         <source>There is no normalisation &apos;{kind}&apos;.</source>
@@ -22540,7 +22540,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>This network has no layer Embedding or One-hot behind its text, whose vectors integrated gradients need.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>该网络的文本之后没有 Embedding 或 One-hot 层，而积分梯度需要其向量。</translation>
     </message>
     <message>
         <source>This network has no {kind}.</source>
@@ -22605,7 +22605,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Too many requests at once.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>同时到达的请求过多。</translation>
     </message>
     <message>
         <source>Train again to have it.</source>
@@ -22640,7 +22640,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Train it and register the run.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请训练它，然后注册该运行。</translation>
     </message>
     <message>
         <source>Train longer, give it more lags or other inputs, or use that forecast.</source>
@@ -23035,7 +23035,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Use it again, or give them their own.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请重新启用它，或让它们使用各自的权重。</translation>
     </message>
     <message>
         <source>Use less padding or a larger kernel.</source>
@@ -23050,7 +23050,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Use letters, digits, - and _.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请使用字母、数字、- 和 _。</translation>
     </message>
     <message>
         <source>Use longest or shortest.</source>
@@ -23080,7 +23080,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Use occlusion.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请使用遮挡方法。</translation>
     </message>
     <message>
         <source>Use one of: {protocols}.</source>
@@ -23375,7 +23375,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>What went wrong is printed by the endpoint.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>出错原因由端点打印。</translation>
     </message>
     <message>
         <source>Where it is not known when the network is used, the results are worth nothing.</source>
@@ -23460,7 +23460,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Write a .npz file.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请写入 .npz 文件。</translation>
     </message>
     <message>
         <source>Write all dates of the column alike, or have them taken as texts (data.dates=texts).</source>
@@ -23545,7 +23545,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Write the Containerfile into {parent}, or into a folder above.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>请将 Containerfile 写入 {parent} 或其上级文件夹。</translation>
     </message>
     <message>
         <source>Write the file again with numpy.savez.</source>
@@ -23640,7 +23640,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>`netwright-engine models list` lists them.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>`netwright-engine models list` 可列出它们。</translation>
     </message>
     <message>
         <source>`netwright-engine new --data FOLDER` makes a project for a folder of images, with one subfolder per class.</source>
@@ -24620,7 +24620,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>expected a number from 0 on, received &apos;{text}&apos;</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>应为不小于 0 的数，收到的是“{text}”</translation>
     </message>
     <message>
         <source>expected a number from 1 on, received &apos;{text}&apos;</source>
@@ -24665,7 +24665,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>expected a whole number from {low} to {high}, received &apos;{text}&apos;</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>应为 {low} 到 {high} 的整数，收到的是“{text}”</translation>
     </message>
     <message>
         <source>expected a width and a height above 0, received {row}.</source>
@@ -24855,7 +24855,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>files in a form (multipart/form-data)</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>表单中的文件 (multipart/form-data)</translation>
     </message>
     <message>
         <source>files named as those of MNIST: train-images-idx3-ubyte and train-labels-idx1-ubyte, also with .gz</source>
@@ -25900,12 +25900,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>metrics: expected numbers</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>metrics：应为数值</translation>
     </message>
     <message>
         <source>models compare takes two versions, received {versions}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>models compare 需要两个版本，收到的是 {versions}。</translation>
     </message>
     <message>
         <source>target reached: validation {name} {value}, at least {value_2} was asked for</source>
@@ -25920,7 +25920,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>the folder of a run, a project with weights (*{suffix}), a registered model (NAME@production, NAME@3)</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>一次运行的文件夹、带权重的工程 (*{suffix})、已注册的模型 (NAME@production, NAME@3)</translation>
     </message>
     <message>
         <source>two numbers from {low} to {high}, the lower one first</source>
@@ -28035,7 +28035,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>there is not enough memory for it</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>内存不足</translation>
     </message>
     <message>
         <source>these are no places</source>
@@ -28435,7 +28435,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>what is inside</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>其中的内容</translation>
     </message>
     <message>
         <source>what it wraps, &apos;{kind}&apos;, is no LSTM, GRU or simple RNN</source>
@@ -29115,7 +29115,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{file} has no column {column}, which the network takes its texts from.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>{file} 中没有列 {column}，而网络从该列读取文本。</translation>
     </message>
     <message>
         <source>{file} has the columns {names}; the first file, {path}, has {channels}.</source>
@@ -29625,12 +29625,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{named} is a project, whose weights lie elsewhere.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>{named} 是一个工程，其权重位于别处。</translation>
     </message>
     <message>
         <source>{named} is not below {folder}: a container is built of files below its own.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>{named} 不在 {folder} 之下：容器只能由其文件夹之下的文件构建。</translation>
     </message>
     <message>
         <source>{names} and {names_2}</source>
@@ -29955,7 +29955,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{ours}, or a network from elsewhere ({suffixes})</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>{ours}，或来自其他程序的网络 ({suffixes})</translation>
     </message>
     <message>
         <source>{output}: PDF is not written here.</source>
@@ -29995,7 +29995,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{path} cannot be computed by ONNX Runtime: {reason}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>ONNX Runtime 无法计算 {path}：{reason}。</translation>
     </message>
     <message>
         <source>{path} cannot be copied to the cluster: {strerror}.</source>
@@ -30005,7 +30005,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{path} cannot be loaded by ONNX Runtime: {value}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>ONNX Runtime 无法加载 {path}：{value}。</translation>
     </message>
     <message>
         <source>{path} cannot be locked: {strerror}.</source>
@@ -30295,12 +30295,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{path} holds one array, the network has {targets} outputs.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>{path} 中只有一个数组，而该网络有 {targets} 个输出。</translation>
     </message>
     <message>
         <source>{path} holds one array; the answers differ in shape.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>{path} 中只能有一个数组；而各预测结果的形状不同。</translation>
     </message>
     <message>
         <source>{path} holds the label {max}; its labels are 0 to {count}.</source>
@@ -31660,12 +31660,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{token_file} cannot be read: {value}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>无法读取 {token_file}：{value}。</translation>
     </message>
     <message>
         <source>{token_file} holds no token.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>{token_file} 中没有令牌。</translation>
     </message>
     <message>
         <source>{total_steps} update(s)</source>
@@ -32225,7 +32225,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{words} Expected {record}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>{words} 应为 {record}。</translation>
     </message>
     <message>
         <source>{words}: received {x}.</source>
