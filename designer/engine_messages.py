@@ -31,7 +31,7 @@ MOST_DEPTH = 3
 _PART = re.compile(r"(\{\{|\}\}|\{\w+\})")
 _END = re.compile(r"[.!?…](?= )")
 _PROSE = re.compile(r"(?<![\w/.])[a-z]{2,}[,;:]? [a-z]{2,}(?![\w/.=])|\b(?:a|the|is|of|and|to) [a-z]")
-"""What a value of another language does not have in the middle of a sentence: English words in a row."""
+"""English words in a row: a value of another language has none in the middle of a sentence."""
 _LETTER = re.compile("[A-Za-z]")
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _WHOLE_WORD = re.compile(r"(?<!\w)[A-Za-z]{2,}(?![\w(])")
@@ -106,7 +106,7 @@ class Template:
         self.is_sentence = self.is_closed and self._literals[0][:1].isupper()
 
     def match(self, text: str) -> list[str] | None:
-        """Return what fills the placeholders in a text; None where it is another sentence."""
+        """Return the values of the placeholders in a text; None where it is another sentence."""
         self._pieces = self._pieces or list(map(_pattern, self._literals))
         match, end, values = self._pieces[0].match(text), 0, []
         for number, piece in enumerate(self._pieces[1:], 1):
@@ -144,10 +144,10 @@ class Catalogue:
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         texts = dict(pairs)
         self._exact = {source: shown for source, shown in texts.items() if "{" not in source}
-        known = [Template(source, shown) for source, shown in texts.items() if shown]
-        counts = Counter(word for template in known for word in template.words)
+        templates = [Template(source, shown) for source, shown in texts.items() if shown]
+        counts = Counter(word for template in templates for word in template.words)
         self._by_word: dict[str, list[Template]] = {}
-        for template in known:
+        for template in templates:
             rarest = min(template.words, key=lambda word: (counts[word], word), default="")
             self._by_word.setdefault(rarest, []).append(template)
 
@@ -158,29 +158,29 @@ class Catalogue:
     def _line(self, line: str, depth: int) -> str:
         """Return the sentences of a line, the longest that are known first: a name may have a full stop in it."""
         ends = [*[match.end() for match in _END.finditer(line)][: MOST_ENDS - 1], len(line)]
-        start, shown, is_known = 0, "", False
+        start, joined, is_known = 0, "", False
         while start < len(line):
             later = [end for end in ends if end > start]
-            known = ((self._known(line[start:end].strip(), depth), end) for end in reversed(later))
-            sentence, end = next(((s, end) for s, end in known if s), ("", later[0]))
+            candidates = ((self._known(line[start:end].strip(), depth), end) for end in reversed(later))
+            sentence, end = next(((s, end) for s, end in candidates if s), ("", later[0]))
             is_known = is_known or bool(sentence)
-            shown += f"{'' if not shown or _HAN.search(shown) else ' '}{sentence or line[start:end].strip()}"
+            joined += f"{'' if not joined or _HAN.search(joined) else ' '}{sentence or line[start:end].strip()}"
             start = end
-        return shown if is_known else line
+        return joined if is_known else line
 
     def _known(self, text: str, depth: int) -> str:
         """Return a sentence, or a part of one, in the language; empty where it is not known."""
-        if (shown := _duration(text)) or not _WORD.search(text):
-            return shown
-        if (shown := self._exact.get(text, "") or translation(text)) != text:
-            return shown
+        if (translated := _duration(text)) or not _WORD.search(text):
+            return translated
+        if (translated := self._exact.get(text, "") or translation(text)) != text:
+            return translated
         return self._matched(text, depth) or self._parted(text, depth)
 
     def _matched(self, text: str, depth: int) -> str:
         """Return the translation of a text that is an instance of a template: of several, where least is left in
         English."""
         candidates = {id(t): t for word in ("", *_WORD.findall(text)) for t in self._by_word.get(word, ())}
-        least, shown, matches, has_several = len(text) + 1, "", 0, _END.search(text) is not None
+        least, best, matches, has_several = len(text) + 1, "", 0, _END.search(text) is not None
         for template in sorted(candidates.values(), key=lambda template: -template.letters):
             is_worth_it = depth > 0 or template.letters >= FEW_LETTERS or template.is_sentence
             if not is_worth_it or (has_several and not template.is_closed) or matches == MOST_MATCHES:
@@ -189,11 +189,11 @@ class Catalogue:
                 continue
             matches += 1
             own = [v if template.is_quoted(n) else self._value(v, depth) for n, v in enumerate(values)]
-            left = sum(len(_LETTER.findall(value)) for n, value in enumerate(own) if not template.is_quoted(n))
+            rest = sum(len(_LETTER.findall(value)) for n, value in enumerate(own) if not template.is_quoted(n))
             is_mixed = any(_PROSE.search(value) and not template.is_apart(n) for n, value in enumerate(own))
-            if left < least and not is_mixed:
-                least, shown = left, template.filled(own)
-        return shown
+            if rest < least and not is_mixed:
+                least, best = rest, template.filled(own)
+        return best
 
     def _value(self, value: str, depth: int) -> str:
         return self._line(value, depth + 1) if depth < MOST_DEPTH else value
@@ -206,9 +206,9 @@ class Catalogue:
             rest, before = text[mark.end() :], self._value(text[: mark.start()], depth)
             if _PROSE.search(before):
                 continue
-            if shown := self._known(rest, depth + 1) or self._known(rest.removesuffix("."), depth + 1):
-                stop = "。" if rest.endswith(".") and not _HAN.search(shown) else ""
-                return f"{before}：{shown}{stop}"
+            if second := self._known(rest, depth + 1) or self._known(rest.removesuffix("."), depth + 1):
+                stop = "。" if rest.endswith(".") and not _HAN.search(second) else ""
+                return f"{before}：{second}{stop}"
         parts = text.split("; ")
-        known = [self._known(part, depth + 1) for part in parts] if 1 < len(parts) <= MOST_ENDS else [""]
-        return "；".join(known) if all(known) else ""
+        translated = [self._known(part, depth + 1) for part in parts] if 1 < len(parts) <= MOST_ENDS else [""]
+        return "；".join(translated) if all(translated) else ""

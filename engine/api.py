@@ -216,12 +216,11 @@ def predict(
     trust: bool = False,
     **model: Any,
 ) -> list[Prediction]:
-    """Return the answers of a model for samples: the path of a file or folder, a list of
-    paths, or what is in memory: an array (samples first), a list of rows (mappings from column to value), or of texts.
+    """Return the answers of a model for samples: the path of a file or folder, a list of paths, or what is in memory:
+    an array (samples first), a list of rows (mappings from column to value), or of texts.
 
-    Samples are prepared as those of the training. `top`: number of likeliest classes. Raises `UserError`; of several
-    files, one that cannot be used has an `error` instead. `classes` and `pixels` are those of a network from elsewhere.
-    With `output` the answers are written there, as `predict -o` does, and none returned.
+    `top`: number of likeliest classes. `classes` and `pixels` are those of a network from elsewhere. With `output` the
+    answers are written there, as by `predict -o`. Raises `UserError`; of several files, a bad one has an `error`.
     """
     listed = [samples] if isinstance(samples, str | Path) else samples
     answers = run_operation(

@@ -28,7 +28,7 @@ class WordsView(QWidget):
     def __init__(self, words: Sequence[Mapping[str, Any]]) -> None:
         """`words` have `word` and `value`."""
         super().__init__()
-        self.words = [(markup.visible(str(one["word"])), float(one["value"])) for one in words]
+        self.words = [(markup.visible(str(row["word"])), float(row["value"])) for row in words]
         self._largest = max((abs(value) for _, value in self.words), default=0.0) or 1.0
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)

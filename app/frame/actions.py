@@ -24,6 +24,7 @@ from netwright.designer.language import noop, tr, translation
 from netwright.designer.layer_edits import toggle_sharing
 from netwright.designer.scene.lens import HELP, LABELS, Lens
 from netwright.engine.core.part_registry import entries
+from netwright.engine.network.arrangement import Edge
 
 if TYPE_CHECKING:
     from netwright.app.data.data_guesser import DataGuesser
@@ -195,6 +196,12 @@ def _tour(key: str, text: str) -> Action:
                   keywords="tour tutorial learn getting started introduction beginner")
 
 
+def _align(edge: Edge, text: str, *, separator_before: bool = False) -> Action:
+    """Return the action that aligns the selected layers at an edge, or at a middle."""
+    return Action(f"align.{edge}", text, "Network", lambda w: w.align.align(edge), enabled_when=with_several,
+                  separator_before=separator_before, submenu="Align")
+
+
 TABLE: tuple[Action, ...] = (
     Action("file.new", "New project…", "File", lambda w: w.show_start(), "Ctrl+N", "new",
            help="Blank, or from a template", keywords="template wizard pretrained"),
@@ -213,9 +220,8 @@ TABLE: tuple[Action, ...] = (
            in_toolbar=True),
     Action("file.save_as", "Save as…", "File", lambda w: w.files.save_as(), "Ctrl+Shift+S"),
     Action("file.export", "Export network…", "File", lambda w: w.dialogs.export_network(), "Ctrl+E", "export",
-           needs="export_network",
            help="As ONNX or as a PyTorch file. In a terminal, 'netwright-engine endpoint' serves it over HTTP",
-           enabled_when=lambda s: s.has_layers, separator_before=True,
+           enabled_when=lambda s: s.has_layers, separator_before=True, needs="export_network",
            keywords="onnx pytorch deploy serve endpoint code generate save model"),
     Action("file.report", "Export report…", "File", lambda w: w.dialogs.export_report(),
            help="Network, options, curves and results of the run that is shown, as one HTML file",
@@ -346,30 +352,21 @@ TABLE: tuple[Action, ...] = (
     Action("weights.unfreeze", "Freeze no layers", "Network", lambda w: w.weights.freeze_none(),
            help="All layers learn again, apart from those whose field Freeze is on",
            enabled_when=lambda s: s.freezes, keywords="unfreeze unlock thaw"),
+    Action("weights.share", "Share weights", "Network", lambda w: w.editor.edit_selection(toggle_sharing),
+           help="One set of weights for the selected layers; again: one for each", enabled_when=with_selection),
     Action("stages.balance", "Balance pipeline stages", "Network", lambda w: w.stages.balance(),
            help="Divide the work equally among the workers, and store the stages", enabled_when=with_layers,
            separator_before=True, submenu="Pipeline stages"),
     Action("stages.clear", "Clear pipeline stages", "Network", lambda w: w.stages.clear(),
            help="Let the engine balance them when a run starts", enabled_when=with_layers, submenu="Pipeline stages"),
-    Action("align.left", "Align left", "Network", lambda w: w.align.align("left"), enabled_when=with_several,
-           separator_before=True, submenu="Align"),
-    Action("align.centre", "Align centre", "Network", lambda w: w.align.align("centre"), enabled_when=with_several,
-           submenu="Align"),
-    Action("align.right", "Align right", "Network", lambda w: w.align.align("right"), enabled_when=with_several,
-           submenu="Align"),
-    Action("align.top", "Align top", "Network", lambda w: w.align.align("top"), enabled_when=with_several,
-           submenu="Align"),
-    Action("align.middle", "Align middle", "Network", lambda w: w.align.align("middle"), enabled_when=with_several,
-           submenu="Align"),
-    Action("align.bottom", "Align bottom", "Network", lambda w: w.align.align("bottom"), enabled_when=with_several,
-           submenu="Align"),
+    _align("left", "Align left", separator_before=True), _align("centre", "Align centre"),
+    _align("right", "Align right"), _align("top", "Align top"), _align("middle", "Align middle"),
+    _align("bottom", "Align bottom"),
     Action("distribute.horizontally", "Distribute horizontally", "Network",
            lambda w: w.align.distribute("horizontally"), help="Equal distances from left to right",
            enabled_when=with_three, separator_before=True, submenu="Align"),
     Action("distribute.vertically", "Distribute vertically", "Network", lambda w: w.align.distribute("vertically"),
            help="Equal distances from top to bottom", enabled_when=with_three, submenu="Align"),
-    Action("weights.share", "Share weights", "Network", lambda w: w.editor.edit_selection(toggle_sharing),
-           help="One set of weights for the selected layers; again: one for each", enabled_when=with_selection),
     Action("code.trust", "Trust the project's code…", "Network", lambda w: w.user_code.review(),
            help="Let the custom layers and functions of this project run", separator_before=True),
     Action("data.choose", "Choose data…", "Data", lambda w: w.show_tab("data"), "Ctrl+Shift+D", "data",
@@ -380,8 +377,7 @@ TABLE: tuple[Action, ...] = (
     Action("data.folder", "Open a folder as data…", "Data", lambda w: w.guesser.choose(is_folder=True),
            help="Pictures, sounds or texts in folders by class", keywords="images datastore load import"),
     Action("run.train", "Train", "Run", lambda w: w.training.start(), "F5", "play",
-           help="Start a run in a process of its own", enabled_when=lambda s: not s.is_running,
-           keywords="start learn"),
+           help="Start a run in a process of its own", enabled_when=lambda s: not s.is_running, keywords="start learn"),
     Action("run.stop", "Stop", "Run", lambda w: w.training.stop(), "Shift+F5", "stop",
            enabled_when=lambda s: s.is_running),
     Action("run.stop_after_epoch", "Stop after this epoch", "Run", lambda w: w.training.stop(after_epoch=True),
@@ -426,9 +422,8 @@ TABLE: tuple[Action, ...] = (
     Action("run.clusters", "Clusters…", "Run", lambda w: w.dialogs.show_clusters(),
            help="Profiles of clusters: Slurm, hosts over ssh, Ray; try one in stages",
            keywords="cluster profile slurm ssh ray parallel remote validate parcluster", needs="clusters"),
-    Action("run.jobs", "Jobs on clusters…", "Run", lambda w: w.dialogs.show_cluster_jobs(),
-           help="Runs on clusters: show, stop, fetch, delete", keywords="cluster slurm batch remote monitor job",
-           needs="cluster_jobs"),
+    Action("run.jobs", "Jobs on clusters…", "Run", lambda w: w.dialogs.show_cluster_jobs(), needs="cluster_jobs",
+           help="Runs on clusters: show, stop, fetch, delete", keywords="cluster slurm batch remote monitor job"),
     Action("run.message", "Notify when a run ends", "Run", lambda w: w.notifier.switch_message(),
            help="On the desktop, while another window is active", is_on=lambda s: s.has_message, separator_before=True),
     Action("run.beep", "Beep when a run ends", "Run", lambda w: w.notifier.switch_beep(), is_on=lambda s: s.has_beep),

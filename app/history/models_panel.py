@@ -80,8 +80,8 @@ class ModelRows(ListModel):
         row = self.rows[index.row()]
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return ", ".join(filter(None, (tr("model {name}", name=row.title), row.about, row.figure)))
-        shown = {Qt.ItemDataRole.DisplayRole: row.title, Qt.ItemDataRole.ToolTipRole: row.tip, ROW: row}
-        return shown.get(Qt.ItemDataRole(role)) if role != ROW else row
+        text = {Qt.ItemDataRole.DisplayRole: row.title, Qt.ItemDataRole.ToolTipRole: row.tip, ROW: row}
+        return text.get(Qt.ItemDataRole(role)) if role != ROW else row
 
 
 class ModelList(QListView):

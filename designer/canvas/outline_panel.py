@@ -177,15 +177,15 @@ class Outline(QWidget):
         """Show the layers of the open block; the same rows stay, so that one is not led away from them."""
         if not self.isVisible():
             return
-        shown = [self._row_of(thing) for thing in self._things()]
-        if shown == self._shown:
+        rows = [self._row_of(thing) for thing in self._things()]
+        if rows == self._shown:
             return
-        has_same = [row.thing for row in shown] == [row.thing for row in self._shown]
-        self._shown = shown
+        has_same = [row.thing for row in rows] == [row.thing for row in self._shown]
+        self._shown = rows
         self._is_following = True
         if not has_same:
             self._fill()
-        for item, row in zip(self.tree.rows(), shown, strict=True):
+        for item, row in zip(self.tree.rows(), rows, strict=True):
             self._write(item, row)
         self._is_following = False
         self._follow()

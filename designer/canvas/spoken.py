@@ -15,7 +15,10 @@ def of_selection(editor: Editor) -> str:
     count = len(layers) + len(connections) + len(marks)
     if count > 1:
         return tr("%n item(s) selected", "", count)
-    words = [*(of_layer(editor, id) for id in layers), *(of_connection(editor, one) for one in connections)]
+    words = [
+        *(of_layer(editor, id) for id in layers),
+        *(of_connection(editor, edge) for edge in connections),
+    ]
     return "".join((*words, *(of_mark(editor, mark) for mark in marks))) or tr("Nothing is selected")
 
 

@@ -361,9 +361,9 @@ def _legend_of(target: TargetPreparation, form: str, folder: str) -> dict[str, A
     white, which are those of each picture where the data does not say them."""
     legend: dict[str, Any] = {"name": target.source or target.name, "form": form, "folder": folder}
     if target.classes:
-        named = [{"number": number, "name": name} for number, name in enumerate(target.classes)]
-        colours = [{"colour": class_colour(number)} if form == "mask" else {} for number in range(len(named))]
-        legend["classes"] = [{**one, **colour} for one, colour in zip(named, colours, strict=True)]
+        names = [{"number": number, "name": name} for number, name in enumerate(target.classes)]
+        colours = [{"colour": class_colour(number)} if form == "mask" else {} for number in range(len(names))]
+        legend["classes"] = [{**entry, **colour} for entry, colour in zip(names, colours, strict=True)]
     if form == "picture" and (span := _span(target)):
         legend |= {"black": span[0], "white": span[1]}
     return legend

@@ -67,4 +67,4 @@ def beam_search(
         if not open_ones or len(ended) >= beams:
             break
     ended += [(total / max(1, len(tokens)), tokens) for total, tokens in open_ones] if len(ended) < beams else []
-    return max(ended, key=lambda one: one[0])[1]
+    return max(ended, key=lambda item: item[0])[1]

@@ -61,8 +61,8 @@ class TextVocabulary:
         """Return how many characters stand before a stop, -1 where there is none."""
         if not stops:
             return -1
-        said = self.text([*before, *added])[len(self.text(before)) :]
-        return min((place for stop in stops if (place := said.find(stop)) >= 0), default=-1)
+        written = self.text([*before, *added])[len(self.text(before)) :]
+        return min((place for stop in stops if (place := written.find(stop)) >= 0), default=-1)
 
 
 class IndexVocabulary:
@@ -173,9 +173,9 @@ def _refuse_others(record: Preparation, *, has_source: bool) -> None:
     if len(record.targets) != 1 or any(part.axes != ("T",) or part.content != "indices" for part in inputs):
         takes, count = expected_of(record), len(record.targets)
         raise UserError(f"The network cannot write on: it takes {takes}, and has {plural(count, 'output')}. {expected}")
-    own, known = len(target.classes), inputs[-1].vocabulary
-    known = inputs[-1].text.vocabulary if inputs[-1].text is not None else known
-    if target.task != "classes" or target.axes != ("T", "C") or own < 2 or (known and own != known):
+    own, vocabulary = len(target.classes), inputs[-1].vocabulary
+    vocabulary = inputs[-1].text.vocabulary if inputs[-1].text is not None else vocabulary
+    if target.task != "classes" or target.axes != ("T", "C") or own < 2 or (vocabulary and own != vocabulary):
         sizes = spoken_sizes(target)
         raise UserError(f"The network cannot write on: its output '{target.name}' has the sizes {sizes}. {expected}")
     if len(inputs) > 2:
@@ -238,8 +238,8 @@ class Writer:
 def _sure(text: str, stops: Sequence[str]) -> int:
     """Return how many characters cannot change any more, and begin no stop."""
     whole = text.rstrip(UNFINISHED)
-    held = max((size for stop in stops for size in range(1, len(stop)) if whole.endswith(stop[:size])), default=0)
-    return len(whole) - held
+    unsure = max((size for stop in stops for size in range(1, len(stop)) if whole.endswith(stop[:size])), default=0)
+    return len(whole) - unsure
 
 
 def generate(request: GenerateRequest) -> GenerateResult:

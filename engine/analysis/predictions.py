@@ -396,7 +396,7 @@ def _answers(
     predictor: Predictor, names: Sequence[str], inputs: Arrays, most: int, look: Look | None = None, beams: int = 1
 ) -> list[dict[str, Any]]:
     predictions = present(predictor.record, predictor.outputs(inputs), beams)
-    rows = _told(predictions, names, most)
+    rows = answers_in(predictions, names, most)
     if (how := predicted_text(predictor.record)) is not None:
         for row, tokens, real in zip(rows, predictions[0].values, inputs[0], strict=True):
             count = max(np.flatnonzero(real), default=0) + 1  # the rest is padding
@@ -406,14 +406,8 @@ def _answers(
     return rows
 
 
-def answers_in(
-    record: Preparation, outputs: Sequence[Array], names: Sequence[str], most: int
-) -> Sequence[MutableMapping[str, Any]]:
-    """Return the answers in the outputs of a network for samples of these names. Raises `UserError`."""
-    return _told(present(record, outputs), names, most)
-
-
-def _told(predictions: Sequence[Answers], names: Sequence[str], most: int) -> list[dict[str, Any]]:
+def answers_in(predictions: Sequence[Answers], names: Sequence[str], most: int) -> list[Told]:
+    """Return the predictions of a network for samples of these names as JSON."""
     return [
         {"sample": name, "outputs": [told(answers, number, most) for answers in predictions]}
         for number, name in enumerate(names)

@@ -47,8 +47,8 @@ class Perplexity:
     def update(self, scores: Array, tokens: Array) -> None:
         """Add the scores (N, T, V), logits, for tokens (N, T), of which negative ones do not count."""
         lowered = scores - scores.max(-1, keepdims=True)
-        chosen = np.take_along_axis(lowered, np.maximum(tokens, 0)[..., np.newaxis], -1)[..., 0]
-        losses = np.log(np.exp(lowered).sum(-1)) - chosen
+        classes = np.take_along_axis(lowered, np.maximum(tokens, 0)[..., np.newaxis], -1)[..., 0]
+        losses = np.log(np.exp(lowered).sum(-1)) - classes
         self.total += float(losses[tokens >= 0].sum(dtype=np.float64))
         self.count += int((tokens >= 0).sum())
 

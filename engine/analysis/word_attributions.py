@@ -84,24 +84,24 @@ def word_occlusion(subject: Subject, sample: Sample, number: int, target: Target
 def _found(part: InputPreparation, x: torch.Tensor, values: Sequence[float], baseline: str) -> Found:
     texts = [text for text, _ in words_of(part, x[0].tolist())]
     words: list[dict[str, Any]] = [{"word": text, "value": value} for text, value in zip(texts, values, strict=True)]
-    told = {"words": words, "is_signed": True, "baseline": baseline}
-    return Found(told, {"attribution": np.array(values, np.float32)})
+    result = {"words": words, "is_signed": True, "baseline": baseline}
+    return Found(result, {"attribution": np.array(values, np.float32)})
 
 
 def _tables(subject: Subject, number: int) -> list[str]:
     """Return the paths of the layers that look up the vectors of an input's indices. Raises `UserError`."""
-    read = subject.layers_behind(subject.trained.network.inputs[number].id)
+    layers_behind = subject.layers_behind(subject.trained.network.inputs[number].id)
 
     def looks_up(layer: Layer) -> bool:
-        return layer.key in ("embedding", "one_hot") and layer.path in read
+        return layer.key in ("embedding", "one_hot") and layer.path in layers_behind
 
-    found = [layer.path for layer in subject.layers.values() if looks_up(layer)]
-    if not found:
+    tables = [layer.path for layer in subject.layers.values() if looks_up(layer)]
+    if not tables:
         raise UserError(
             "This network has no layer Embedding or One-hot behind its text, whose vectors integrated gradients need. "
             "Use occlusion."
         )
-    return found
+    return tables
 
 
 def words_of(part: InputPreparation, tokens: Sequence[int]) -> list[tuple[str, list[int]]]:

@@ -238,11 +238,11 @@ def _print_json(declared: Operation[Any, Any], stream: Stream[Any], head: Mappin
         return {name: to_json(value) for name, value in written.items() if name != stream.field}
 
     def end(error: Mapping[str, Any]) -> str:
-        later = {name: value for name, value in others().items() if name not in known}
+        later = {name: value for name, value in others().items() if name not in head_values}
         return "".join([f", {json.dumps(name)}: {json.dumps(value)}" for name, value in {**later, **error}.items()])
 
-    known, out = others(), sys.stdout
-    out.write(f"{json.dumps({**head, **known})[:-1]}, {json.dumps(stream.field)}: [")
+    head_values, out = others(), sys.stdout
+    out.write(f"{json.dumps({**head, **head_values})[:-1]}, {json.dumps(stream.field)}: [")
     try:
         for item in _items(getattr(result, stream.field)):
             out.write(item)

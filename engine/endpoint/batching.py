@@ -91,12 +91,12 @@ class Batcher:
 
     def _next_jobs(self) -> list[Job]:
         jobs: list[Job] = []
-        left = self._most
-        while self._waiting and (not jobs or self._waiting[0].count <= left):
+        room = self._most
+        while self._waiting and (not jobs or self._waiting[0].count <= room):
             job = self._waiting.popleft()
             if not job.answer.done():
                 jobs.append(job)
-                left -= job.count
+                room -= job.count
         return jobs
 
     # ---- in the thread ----

@@ -51,8 +51,8 @@ def _column(column: ColumnPreparation) -> Schema:
     elif column.kind == "date":
         schema = {"type": "string", "description": f"A date, written as {column.form}.", "examples": [column.form]}
     else:
-        known = list(column.categories[:MOST_CATEGORIES])
-        schema = {"anyOf": [{"enum": known}, {"type": "string"}]}
+        categories = list(column.categories[:MOST_CATEGORIES])
+        schema = {"anyOf": [{"enum": categories}, {"type": "string"}]}
         schema["description"] = f"One of {len(column.categories):,} categories; the network knows no other ones."
     if column.missing is not None:
         value = format_number(column.missing) if isinstance(column.missing, float) else column.missing

@@ -11,7 +11,7 @@ import numpy as np
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.part_registry import required
-from netwright.engine.data.loading.apply_preparation import expected_of, prepare
+from netwright.engine.data.loading.apply_preparation import expected_of, prepare, present
 from netwright.engine.data.sources.source import Array, Arrays
 from netwright.engine.endpoint.batching import Batcher
 from netwright.engine.project.preparation import Preparation
@@ -77,16 +77,16 @@ class ServedModel:
     async def answer_samples(self, samples: Sequence[Any], most: int) -> Rows:
         """Return the answers for rows, texts or arrays. Raises `UserError`."""
         size = 1 if self._takes_one else len(samples)
-        asked = []
+        request = []
         for first in range(0, len(samples), size):
             part = samples[first : first + size]
             told = partial(self._told, part, first, most)
-            asked.append(self.batcher.answer(partial(self._prepared, part), told, len(part)))
-        return [answer for answers in await asyncio.gather(*asked) for answer in answers]
+            request.append(self.batcher.answer(partial(self._prepared, part), told, len(part)))
+        return [answer for answers in await asyncio.gather(*request) for answer in answers]
 
     def _told(self, samples: Sequence[Any], first: int, most: int, outputs: list[Array]) -> Rows:
         names = [str(number) for number in range(first, first + len(samples))]
-        answers: Rows = self._answers_in(self.record, outputs, names, most)
+        answers: Rows = self._answers_in(present(self.record, outputs), names, most)
         self._warn(self.record, samples, answers)
         return answers
 

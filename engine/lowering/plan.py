@@ -209,7 +209,7 @@ def _with_calls(
 
 def _modules(step: Step) -> list[object]:
     """Return the modules of a step, with those of the copies of a block."""
-    own = [(named.attribute, named.call.target, dict(named.call.kwargs)) for named in step.calls if named.attribute]
+    own = [(plan.attribute, plan.call.target, dict(plan.call.kwargs)) for plan in step.calls if plan.attribute]
     return [*own, *([_modules(inner) for inner in copy.steps] for copy in step.copies)]
 
 

@@ -160,7 +160,7 @@ class Model:
     def longest(self) -> int:
         """The steps that all layers have positions for; 0 where no layer has such a limit."""
         modules = self.answering.modules()
-        return min((one.table.num_embeddings for one in modules if isinstance(one, PositionEmbedding)), default=0)
+        return min((layer.table.num_embeddings for layer in modules if isinstance(layer, PositionEmbedding)), default=0)
 
     def cached(self, most: int) -> CachedNetwork | None:
         """Return `answering` as a network that computes its newest steps alone, of at most `most`; None where it has

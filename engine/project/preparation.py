@@ -361,23 +361,18 @@ def _check(record: Preparation) -> None:
             raise JsonShapeError(f"targets[{place}]: expected a positive temperature, and a threshold per label")
     for place, input_part in enumerate(record.inputs):
         where = f"inputs[{place}]"
-        count = dict(zip(input_part.axes, input_part.sizes, strict=True)).get(
-            "T" if input_part.content == "indices" else "C"
-        )
+        axis = "T" if input_part.content == "indices" else "C"
+        count = dict(zip(input_part.axes, input_part.sizes, strict=True)).get(axis)
         if input_part.columns and count != len(input_part.column_names):
-            raise JsonShapeError(
-                f"{where}: its columns give {len(input_part.column_names):,} numbers, its size is {count}"
-            )
+            numbers = len(input_part.column_names)
+            raise JsonShapeError(f"{where}: its columns give {numbers:,} numbers, its size is {count}")
         for name, pair in (("span", input_part.span), ("lengths", input_part.lengths)):
             if len(pair) not in (0, 2) or (pair and pair[0] > pair[1]):
                 raise JsonShapeError(f"{where}.{name}: expected the smallest and the largest value")
         _check_columns(input_part, where)
-        if (input_part.sound is None) != (input_part.reads != "sound") or (input_part.text is None) != (
-            input_part.reads != "text"
-        ):
-            raise JsonShapeError(
-                f"{where}: what it reads, {input_part.reads}, needs a preparation of that kind, and no other"
-            )
+        reads = input_part.reads
+        if (input_part.sound is not None, input_part.text is not None) != (reads == "sound", reads == "text"):
+            raise JsonShapeError(f"{where}: what it reads, {reads}, needs a preparation of that kind, and no other")
         if input_part.sound is not None:
             _check_sound(input_part.sound, input_part.sizes, f"{where}.sound")
         if input_part.text is not None:

@@ -186,8 +186,8 @@ def _read(data: Mapping[str, Any]) -> Version:
 
 def registry_folder() -> Path:
     """Return the folder of the registry that is used where none is named."""
-    named = os.environ.get(VARIABLE)
-    return Path(named) if named else data_folder() / FOLDER
+    variable = os.environ.get(VARIABLE)
+    return Path(variable) if variable else data_folder() / FOLDER
 
 
 def is_name(text: str) -> bool:
@@ -217,8 +217,8 @@ def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
 def located(path: Path) -> Path:
     """Return the file of the version that `NAME@STAGE` or `NAME@NUMBER` names; any other path as it is. Raises
     `UserError` where the registry has no such version."""
-    name, _, which = path.name.rpartition("@")
-    is_version = which in STAGES or (which.isdecimal() and which.isascii())
+    name, _, choice = path.name.rpartition("@")
+    is_version = choice in STAGES or (choice.isdecimal() and choice.isascii())
     if not (is_version and is_name(name)) or os.path.lexists(path):
         return path
     registry = Registry(path.parent if (path.parent / name).is_dir() else None)

@@ -41,12 +41,12 @@ def register_model(
         sha256 = checksum_of(file_in(folder / project.weights.file))
         save(_with_files(project, files, folder), to)
         scores = read_summary(files.path).scores if files.run is not None else {}
-        known = {name: value for name, value in scores.items() if math.isfinite(value)}
+        numbers = {name: value for name, value in scores.items() if math.isfinite(value)}
         return Version(
             name,
             1,
             tags=checked,
-            metrics={**known, **(metrics or {})},
+            metrics={**numbers, **(metrics or {})},
             lineage=_lineage(files, registry),
             weights_sha256=sha256,
             notes=files.warnings,
@@ -70,9 +70,9 @@ def _with_files(project: Project, files: ModelFiles, folder: Path) -> Project:
             target = target.with_suffix(weights.suffix)
             shutil.copyfile(weights, target)
         project = project.with_section("weights", project.weights.replace(file=target.name))
-    known = origin(files.project)
+    source = origin(files.project)
     if (constants := project.constants).file and not files.is_imported:
-        shutil.copyfile(known.code_base / constants.file, folder / CONSTANTS)
+        shutil.copyfile(source.code_base / constants.file, folder / CONSTANTS)
         project = project.with_section("constants", constants.replace(file=CONSTANTS))
     for file in code_files(project.network):
         if Path(file).is_absolute() or ".." in Path(file).parts:
@@ -81,7 +81,7 @@ def _with_files(project: Project, files: ModelFiles, folder: Path) -> Project:
                 hint="Move the file beside the project.",
             )
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(known.code.get(file, known.code_base / file), folder / file)
+        shutil.copyfile(source.code.get(file, source.code_base / file), folder / file)
     return project
 
 

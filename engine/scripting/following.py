@@ -277,10 +277,10 @@ def generate(
     comes. `options` are those of the command, such as `length`, `temperature`, `top_k`, `top_p`, `stop` (a text or
     several) and `seed`. Raises `UserError`."""
     names = [parameter.name for parameter in installed_operation("generate").parameters()]
-    said = dict(said_of_model(options, names))
-    if "stop" in said:
-        said["stop"] = (said["stop"],) if isinstance(said["stop"], str) else tuple(said["stop"])
-    result = run_operation("generate", model=folder_of(network), prompt=prompt, trusted=trust, **said)
+    values = dict(said_of_model(options, names))
+    if "stop" in values:
+        values["stop"] = (values["stop"],) if isinstance(values["stop"], str) else tuple(values["stop"])
+    result = run_operation("generate", model=folder_of(network), prompt=prompt, trusted=trust, **values)
     for piece in result.pieces:
         if callback is not None:
             callback(piece["text"])

@@ -23138,6 +23138,11 @@ Range: 0.005 to 0.5</source>
         <translation>请使用 {fitting}。</translation>
     </message>
     <message>
+        <source>{where}: its columns give {numbers} numbers, its size is {count}</source>
+        <comment>engine message</comment>
+        <translation>{where}：其各列给出 {numbers} 个数值，而其大小为 {count}</translation>
+    </message>
+    <message>
         <source>Column &apos;{name}&apos; of {path}, line {row}: expected a value, {received}.</source>
         <comment>engine message</comment>
         <translation>{path} 的列“{name}”，第 {row} 行：应有值，{received}。</translation>
@@ -32151,11 +32156,6 @@ Range: 0.005 to 0.5</source>
         <source>{where}: it is nested too deep to be read.</source>
         <comment>engine message</comment>
         <translation>{where}：嵌套过深，无法读取。</translation>
-    </message>
-    <message>
-        <source>{where}: its columns give {column_names} numbers, its size is {count}</source>
-        <comment>engine message</comment>
-        <translation>{where}：其列给出 {column_names} 个数，而其大小为 {count}</translation>
     </message>
     <message>
         <source>{where}: what it reads, {reads}, needs a preparation of that kind, and no other</source>

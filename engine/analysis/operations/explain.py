@@ -177,15 +177,15 @@ def text(request: ExplainRequest, result: ExplainResult) -> Iterator[Line]:
     if features := told.get("features"):
         head = told.get("measured", "")
         title = f"{head} {'rises' if head == 'RMSE' else 'falls'} by" if head else "adds"
-        rows = [(one["name"], f"{one['value']:.4g}") for one in features[:SHOWN_ROWS]]
+        rows = [(row["name"], f"{row['value']:.4g}") for row in features[:SHOWN_ROWS]]
         yield Table([("column", title), *rows], right=(1,))
     if words := told.get("words"):
-        largest = max(abs(one["value"]) for one in words) or 1.0
-        yield Shaded([(one["word"], one["value"] / largest) for one in words])
-        strongest = sorted(words, key=lambda one: -abs(one["value"]))[:SHOWN_ROWS]
-        yield Table([("word", "adds"), *((one["word"], f"{one['value']:.4g}") for one in strongest)], right=(1,))
+        largest = max(abs(row["value"]) for row in words) or 1.0
+        yield Shaded([(row["word"], row["value"] / largest) for row in words])
+        strongest = sorted(words, key=lambda row: -abs(row["value"]))[:SHOWN_ROWS]
+        yield Table([("word", "adds"), *((row["word"], f"{row['value']:.4g}") for row in strongest)], right=(1,))
     if columns := told.get("columns"):
-        rows = [(one["name"], f"{one['spread']:.4g}") for one in columns[:SHOWN_ROWS]]
+        rows = [(row["name"], f"{row['spread']:.4g}") for row in columns[:SHOWN_ROWS]]
         yield Table([("column", "the mean answer moves by"), *rows], right=(1,))
     for layer in told.get("layers", ())[:SHOWN_ROWS]:
         yield f"{layer['name']}: {layer['heads']} heads, {' × '.join(map(str, layer['steps']))} steps"

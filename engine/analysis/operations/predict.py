@@ -189,14 +189,14 @@ def lines(result: PredictResult) -> Iterator[str]:
     """Yield a line per sample."""
     for answer in result.predictions:
         if "error" in answer:
-            said = f"not used: {answer['error']}"
+            texts = f"not used: {answer['error']}"
         else:
             outputs = answer["outputs"]
             names = [f"{output['name']}: " if len(outputs) > 1 else "" for output in outputs]
-            said = "; ".join(f"{name}{answer_in_words(output)}" for name, output in zip(names, outputs, strict=True))
-            said += "".join(f" (warning: {words})" for words in answer.get("warnings", ()))
+            texts = "; ".join(f"{name}{answer_in_words(output)}" for name, output in zip(names, outputs, strict=True))
+            texts += "".join(f" (warning: {words})" for words in answer.get("warnings", ()))
         series = f" ({answer['group']})" if "group" in answer else ""
-        yield f"{answer['sample']}{series}: {said}"
+        yield f"{answer['sample']}{series}: {texts}"
 
 
 def rows(result: PredictResult) -> Iterator[list[Any]]:

@@ -382,10 +382,10 @@ def _present(target: TargetPreparation, output: Array, beams: int) -> Answers:
         return Answers(target, best, probabilities)
     blank, first = (0, 1) if target.blank == "first" else (len(target.classes), 0)
     if beams > 1:
-        found = [beam_search(steps, blank, beams) for steps in probabilities]
+        transcripts = [beam_search(steps, blank, beams) for steps in probabilities]
     else:
-        found = [best_path(steps, blank) for steps in best.tolist()]
-    return Answers(target, [[channel - first for channel in channels] for channels in found], probabilities)
+        transcripts = [best_path(steps, blank) for steps in best.tolist()]
+    return Answers(target, [[channel - first for channel in channels] for channels in transcripts], probabilities)
 
 
 def _calibrated(output: Array, target: TargetPreparation, axis: int) -> Array:

@@ -26,7 +26,7 @@ def beam_search(probabilities: Array, blank: int, beams: int) -> list[int]:
     """
     with np.errstate(divide="ignore"):
         logs = np.log(probabilities.astype(np.float64))
-    kept: dict[tuple[int, ...], tuple[float, float]] = {(): (0.0, NEVER)}  # ends in a blank, ends in its last channel
+    beam: dict[tuple[int, ...], tuple[float, float]] = {(): (0.0, NEVER)}  # ends in a blank, ends in its last channel
     for step in logs.tolist():
         following: dict[tuple[int, ...], tuple[float, float]] = {}
 
@@ -39,7 +39,7 @@ def beam_search(probabilities: Array, blank: int, beams: int) -> list[int]:
             before = into.get(prefix, (NEVER, NEVER))
             into[prefix] = _sum(before[0], ended), _sum(before[1], going)
 
-        for prefix, (ended, going) in kept.items():
+        for prefix, (ended, going) in beam.items():
             whole = _sum(ended, going)
             add(prefix, whole + step[blank], going + step[prefix[-1]] if prefix else NEVER)
             for channel, score in enumerate(step):
@@ -47,8 +47,8 @@ def beam_search(probabilities: Array, blank: int, beams: int) -> list[int]:
                     is_repeat = bool(prefix) and prefix[-1] == channel
                     add((*prefix, channel), NEVER, (ended if is_repeat else whole) + score)
         best = sorted(following, key=lambda prefix: -_sum(*following[prefix]))[:beams]
-        kept = {prefix: following[prefix] for prefix in best}
-    return list(max(kept.items(), key=lambda one: _sum(*one[1]))[0])
+        beam = {prefix: following[prefix] for prefix in best}
+    return list(max(beam.items(), key=lambda item: _sum(*item[1]))[0])
 
 
 def _sum(a: float, b: float) -> float:
