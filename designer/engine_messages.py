@@ -121,7 +121,7 @@ class Template:
                 values.append(text[end : match.start()])
         return values if match is not None and match.end() == len(text) else None
 
-    def filled(self, values: Iterable[str]) -> str:
+    def written(self, values: Iterable[str]) -> str:
         """Return the translation with values for its placeholders."""
         return close_han(self._shown.format(**self._empty, **dict(zip(self._names, values, strict=True))))
 
@@ -192,7 +192,7 @@ class Catalogue:
             rest = sum(len(_LETTER.findall(value)) for n, value in enumerate(own) if not template.is_quoted(n))
             is_mixed = any(_PROSE.search(value) and not template.is_apart(n) for n, value in enumerate(own))
             if rest < least and not is_mixed:
-                least, best = rest, template.filled(own)
+                least, best = rest, template.written(own)
         return best
 
     def _value(self, value: str, depth: int) -> str:

@@ -170,7 +170,7 @@ def _watched(item: pytest.Item) -> Iterator[None]:
     reach C code that keeps the main thread, nor the cleaning up of a test that failed; pytest-xdist goes on with the
     other tests in a new process."""
     mark = item.get_closest_marker("timeout")
-    limit_s = float(mark.args[0] if mark else item.config.getini("timeout")) + HANG_MARGIN_S
+    limit_s = float(mark.args[0] if mark else item.config.getini("timeout") or QT_PATIENCE_MS / 1000) + HANG_MARGIN_S
     faulthandler.dump_traceback_later(limit_s, exit=True, file=item.config.stash[_stderr])
     try:
         yield

@@ -15,6 +15,8 @@ from netwright.designer.language import tr
 from netwright.designer.panels.problems_panel import ProblemsPanel, link_text, where
 
 PROBLEMS, LAYERS = 0, 1
+LEAST_PX = 330
+"""Width that panels on both sides leave in a window of 800 pixels."""
 AROUND_SUMMARY = 64
 TOKENS = {"error": "error", "warning": "warning", "note": "muted"}
 
@@ -116,7 +118,7 @@ class BottomPanel(QTabWidget):
         self._known = frozenset((problem.path, problem.message) for problem in problems)
         if new and len(self._editor.network):
             more = tr("%n more new problem(s).", "", len(new) - 1) if len(new) > 1 else ""
-            announce(self, " ".join(filter(None, (f"{where(new[0])}: {new[0].message}", more))))
+            announce(self, " ".join(filter(None, (f"{where(new[0])}: {message_text(new[0].message)}", more))))
 
     def _show_fold(self) -> None:
         self.fold_button.setIcon(theme.icon("chevron-up" if self.is_folded else "chevron-down", "muted"))
@@ -133,8 +135,9 @@ class BottomPanel(QTabWidget):
         self._limit_corner()
 
     def minimumSizeHint(self) -> QSize:
-        """Return the size of the headings alone: what stands beside them takes what room is left."""
-        return QSize(self._headings(), super().minimumSizeHint().height())
+        """Return the size of the headings alone: what stands beside them takes what room is left. Where they are wide,
+        they scroll in a window of the least width."""
+        return QSize(min(self._headings(), LEAST_PX), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -163,7 +163,8 @@ def test_findings_are_translated_around_the_words_of_the_engine(
     server.answer("check_data", {**answer({**LEAK, "fixes": cures}), "checked": 3})
     assert untranslated([checks.lead, checks.state.text()]) == []
     ((drop, _), (leave, _)) = checks.items()[0].actions
-    assert (untranslated([drop]), leave) == ([], "Leave all 5 out"), "labels with numbers are the engine's"
+    assert untranslated([drop, leave]) == []
+    assert "5" in leave
 
 
 def test_progress_has_words_in_the_language() -> None:

@@ -177,6 +177,7 @@ NAMED = {
     "engine/exchange/snippet.py": "code for users, which switches the telemetry off: tests/faults/test_telemetry.py",
     "engine/layers/addons.py": "a list of libraries that add-ons must not load",
     "tests/architecture/test_imports.py": "lists of libraries, and the patterns here",
+    "tests/engine/endpoint/test_endpoint.py": "a library that a process has mapped",
     "tests/faults/test_telemetry.py": "a program that does send events",
 }
 """Files with such texts, and what they are."""

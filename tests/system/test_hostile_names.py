@@ -164,7 +164,7 @@ LINES = {
         *("predict RUN PICTURE", "predict RUN PICTURE GONE.png", "predict RUN PICTURE --csv"),
         *("predict RUN PICTURE -o NEW_answers.parquet", "predict RUN PICTURE -o NEW_answers.npz"),
     ],
-    "generate": ["generate RUN NAME"],
+    "generate": ["generate NAME NAME"],
     "explain": ["explain RUN --method gradcam --sample 1", "explain RUN --method NAME"],
     "prune": ["prune RUN --amount 0.5 -o NEW_pruned.netwright"],
     "robustness": ["robustness RUN"],

@@ -29,7 +29,7 @@ for words in json.loads(sys.argv[1]):
 """
 WINDOW = """
 import sys
-from PySide6.QtWidgets import QApplication, QPushButton, QToolButton
+from PySide6.QtWidgets import QApplication, QPushButton
 from netwright.app.window import MainWindow
 from netwright.designer import theme
 app = QApplication([])
@@ -42,7 +42,7 @@ for key in (*dict(TABS), "start"):
     window.show_tab(key)
     app.processEvents()
 menus = [action.text() for menu in window.menuBar().actions() for action in menu.menu().actions()]
-titles = [b.text() for b in window.training.monitor.findChildren(QToolButton) if b.isCheckable()]
+titles = [b.text() for b in window.training.monitor.findChildren(QPushButton) if b.isCheckable()]
 print(names, menus, titles)
 window.close()
 """

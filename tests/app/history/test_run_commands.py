@@ -90,7 +90,15 @@ def test_the_commands_of_a_run(page: RunsPage) -> None:
     click(page, "Run 2")
     texts = [action.text() for action in page.commands.menu.actions() if action.text()]
     assert [text for text in texts if text not in ("Export network…", "Export report…")] == [
-        *("Resume", "Start from its weights…", "Rename…", "Open project", "Reuse options", "Open folder"),
+        *(
+            "Resume",
+            "Start from its weights…",
+            "Register as a model…",
+            "Rename…",
+            "Open project",
+            "Reuse options",
+            "Open folder",
+        ),
         "Move to trash…",
     ]
     assert page.commands.actions["resume"].isEnabled()
