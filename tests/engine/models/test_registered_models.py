@@ -101,7 +101,7 @@ def test_a_model_says_what_it_takes_and_gives(runs: Path, capsys: pytest.Capture
         assert card["kind"] == kind
         assert card["inputs"][0]["columns"] == ["a", "b"]
         assert card["outputs"][0]["classes"] == ["no", "yes"]
-        normalisation = 2 * 2 if name == "run" else 0  # the file has it among its constants
+        normalisation = 0 if name == "run" else 2 * 2  # a layer of the file
         assert card["parameters"] == normalisation + 2 * 8 + 8 + 8 * 2 + 2
         assert ("data" in card) == (name == "run")
         assert [row["type"] for row in card["layers"]][:2] == ["feature_input", "fully_connected"]
