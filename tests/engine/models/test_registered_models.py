@@ -101,10 +101,16 @@ def test_a_model_says_what_it_takes_and_gives(runs: Path, capsys: pytest.Capture
         assert card["kind"] == kind
         assert card["inputs"][0]["columns"] == ["a", "b"]
         assert card["outputs"][0]["classes"] == ["no", "yes"]
-        normalisation = 0 if name == "run" else 2 * 2  # a layer of the file
-        assert card["parameters"] == normalisation + 2 * 8 + 8 + 8 * 2 + 2
+        normalisation = [] if name == "run" else ["learned_scale"]  # a layer of the file
+        assert card["parameters"] == 4 * len(normalisation) + 2 * 8 + 8 + 8 * 2 + 2
         assert ("data" in card) == (name == "run")
-        assert [row["type"] for row in card["layers"]][:2] == ["feature_input", "fully_connected"]
+        assert [row["type"] for row in card["layers"]][:-1] == [
+            "feature_input",
+            *normalisation,
+            "fully_connected",
+            "relu",
+            "fully_connected",
+        ]
 
 
 def test_two_versions_are_compared(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
