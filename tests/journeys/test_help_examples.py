@@ -16,6 +16,10 @@ def test_the_examples_of_the_help_work_from_an_empty_folder(tmp_path: Path, monk
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     # The test of a machine takes long, and has tests of its own.
     lines = [line for examples in EXAMPLES.values() for line in examples if line != "devices --test"]
+    lines += [
+        "new recipes",
+        "train recipes.netwright --set training.max_epochs=1 --run-dir runs/recipes",
+    ]  # it writes on
     for part in sorted(parts(), key=lambda part: part.name != "exchange"):  # the others ask what it has exported
         lines += [line for command in part.commands.values() for line in command.examples]
     lines.remove("endpoint digits.onnx")  # which does not end by itself
