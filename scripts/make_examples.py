@@ -171,7 +171,7 @@ def waves() -> Project:
         solver="adam",
         initial_learn_rate=0.01,
         schedule="cosine",
-        max_epochs=30,
+        max_epochs=60,
         mini_batch_size=64,
         shuffle="every-epoch",
         gradient_threshold=1.0,
