@@ -146,14 +146,14 @@ def test_columns_of_small_numbers_and_large_responses_survive_a_conversion(preci
     done = exported(columns(tmp_path), tmp_path, precision=precision)
     before, after = done.measured[-2:]
     assert before.metrics["r2"] > 0.9999
-    assert after.metrics["r2"] > 0.98  # without VNNI, sums of int8 products saturate
+    assert after.metrics["r2"] > 0.99
 
 
 def test_a_conversion_that_costs_more_than_is_accepted_leaves_no_file(tmp_path: Path) -> None:
     project = columns(tmp_path)
     options = {"precision": "int8-static", "measure": False}
     with pytest.raises(
-        UserError, match=r"int8-static costs more R² than the accepted loss of 0: 1 before, 0\.9[89]"
+        UserError, match=r"int8-static costs more R² than the accepted loss of 0: 1 before, 0\.99"
     ) as no:
         exported(project, tmp_path, accepted_loss=0.0, **options)
     assert not (tmp_path / "net.onnx").exists()
