@@ -123,7 +123,7 @@ class Registry:
             if not has_which or which in (str(version.version), version.stage):
                 return version
         numbers = ", ".join(f"{version.version} ({version.stage})" for version in reversed(versions))
-        raise UserError(f"The model {quoted(name)} has no version {quoted(which)}. There are {numbers}.")
+        raise UserError(f"The model {quoted(name)} has no version {quoted(which)}. It has the versions {numbers}.")
 
     def add(self, name: str, fill: Callable[[Path], Version]) -> Version:
         """Add a version, with the next number. `fill` writes its files into a folder, and says what it is. Raises
@@ -221,7 +221,8 @@ def located(path: Path) -> Path:
     is_version = choice in STAGES or (choice.isdecimal() and choice.isascii())
     if not (is_version and is_name(name)) or os.path.lexists(path):
         return path
-    registry = Registry(path.parent if (path.parent / name).is_dir() else None)
+    beside = Registry(path.parent)  # of a path into a registry elsewhere; a folder of data may have the name, too
+    registry = beside if beside.versions(name) else Registry()
     return registry.model(registry.version(path.name))
 
 

@@ -17638,6 +17638,11 @@ Range: 0.005 to 0.5</source>
         <translation>它没有。</translation>
     </message>
     <message>
+        <source>It has the versions {numbers}.</source>
+        <comment>engine message</comment>
+        <translation>它有以下版本：{numbers}。</translation>
+    </message>
+    <message>
         <source>It has {count} such cells.</source>
         <comment>engine message</comment>
         <translation>它有 {count} 个这样的单元格。</translation>
@@ -22206,11 +22211,6 @@ Range: 0.005 to 0.5</source>
         <source>There are {most_profiles} cluster profiles already.</source>
         <comment>engine message</comment>
         <translation>已有 {most_profiles} 个集群配置文件。</translation>
-    </message>
-    <message>
-        <source>There are {numbers}.</source>
-        <comment>engine message</comment>
-        <translation>现有：{numbers}。</translation>
     </message>
     <message>
         <source>There are {there} {kind} already, as many as a network may have.</source>

@@ -129,6 +129,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "new digits networks",
         "new --data pets",
         "train pets.netwright --set training.max_epochs=1 --run-dir runs/pets",
+        "new --data parts",
+        "train parts.netwright --set training.max_epochs=1 --run-dir runs/parts",
+        "new recipes",
+        "train recipes.netwright --set training.max_epochs=1 --run-dir runs/recipes",
     ):
         need(line, folder)
     shutil.copytree(folder / "runs" / "second", folder / "runs" / "large")

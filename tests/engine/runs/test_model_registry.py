@@ -57,11 +57,20 @@ def test_a_name_with_a_stage_or_a_number_is_the_model(registry: Registry, tmp_pa
     assert ModelChoice(Path("digits@3")).path == registry.model(versions[2])
     assert ModelChoice(registry.folder / "digits@archived").path == registry.model(versions[0])
     with pytest.raises(
-        UserError, match=r'no version "staging". There are 1 \(archived\), 2 \(production\), 3 \(none\)'
+        UserError, match=r'no version "staging". It has the versions 1 \(archived\), 2 \(production\), 3 \(none\)'
     ):
         located(Path("digits@staging"))
     with pytest.raises(UserError, match=r'no model "digit" in the registry .* Did you mean'):
         located(Path("digit@3"))
+
+
+def test_a_folder_of_data_may_have_the_name_of_a_model(
+    registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = register_model(registry, model(tmp_path, b"1"), "pets")
+    (tmp_path / "here" / "pets" / "cat").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    assert located(Path("pets@1")) == registry.model(version)
 
 
 def test_other_names_are_paths(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
