@@ -289,7 +289,8 @@ class FileInput(QFrame):
         for key, text, is_folder in (("files", tr("Files…"), False), ("folder", tr("Folder…"), True)):
             button = self.buttons[key] = QPushButton(text)
             button.clicked.connect(lambda _=False, is_folder=is_folder: self._ask(ask, is_folder=is_folder))
-            button.setVisible(takes_folders or not is_folder)
+            if is_folder and not takes_folders:
+                button.hide()
             row.addWidget(button)
         button = self.buttons["paste"] = QPushButton(tr("Paste"))
         button.setToolTip(tr("Predict what is on the clipboard (Ctrl+V)"))

@@ -41,7 +41,8 @@ class SamplesBar(QWidget):
         self.classes = QComboBox()
         self.classes.setAccessibleName(tr("Class of the samples"))
         self.classes.addItems([translation(ALL_CLASSES), *classes[:MOST_CLASSES]])
-        self.classes.setHidden(len(classes) < 2)
+        if len(classes) < 2:
+            self.classes.hide()
         self.classes.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.classes.setMaximumWidth(200)
         self.classes.activated.connect(lambda _: self.selection_changed.emit())

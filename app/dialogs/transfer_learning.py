@@ -155,7 +155,8 @@ class TransferDialog(Dialog):
         self.outputs.setAccessibleName(tr("Outputs of the new head"))
         num_outputs = self._info.outputs if self._info is not None else 0
         self.outputs.setValue(num_outputs or 10)
-        self.outputs.setVisible(self._info is None)
+        if self._info is not None:
+            self.outputs.hide()
         self.head.setText(tr("Replace for the data") if self._info is not None else tr("Replace, with outputs:"))
         self.head.setChecked(self._info is not None and outputs_of(self._before.network) not in (num_outputs, 0))
         self.head_note = _note()
@@ -173,8 +174,9 @@ class TransferDialog(Dialog):
         theme.mark(self.use_selected, "role", "link")
         self.use_selected.setAutoDefault(False)
         at = self.freeze.findData(self._selected) if self._selected else -1
-        self.use_selected.setVisible(at >= 0)
-        if at >= 0:
+        if at < 0:
+            self.use_selected.hide()
+        else:
             self.use_selected.setText(tr("Selected: {layer}", layer=self.freeze.itemText(at).partition(" · ")[0]))
             self.use_selected.clicked.connect(lambda: self.freeze.setCurrentIndex(at))
         if self._before.weights.freeze_up_to:

@@ -166,8 +166,8 @@ class DoctorDialog(Dialog):
         text.setSpacing(4)
         for label in (title, evidence):
             label.setWordWrap(True)
-            label.setVisible(bool(label.text()))
-            text.addWidget(label)
+            if label.text():
+                text.addWidget(label)
         if finding.comparison is not None:
             tried = QLabel(visible(tr("Tried: {comparison}", comparison=comparison_text(finding.comparison))))
             tried.setWordWrap(True)

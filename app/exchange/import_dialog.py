@@ -85,8 +85,8 @@ class ImportDialog(RequestDialog):
         column.addWidget(note)
         column.addLayout(self._make_fields(target))
         self.module = ModuleFields(source)
-        self.module.setVisible(source.suffix.lower() == ".py")
         column.addWidget(self.module)
+        self.module.setVisible(source.suffix.lower() == ".py")
         if self.module.refusal:
             note.setText(self.module.refusal)
         column.addWidget(self.state)

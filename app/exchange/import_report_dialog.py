@@ -206,7 +206,8 @@ class ImportReport(Dialog):
         self.transfer = QPushButton(tr("Transfer learning…"))
         self.transfer.setToolTip(tr("Replace the head for other data, and freeze the layers before it"))
         self.transfer.setAutoDefault(False)
-        self.transfer.setVisible(bool(self._report.get("weights")))
+        if not self._report.get("weights"):
+            self.transfer.hide()
         self.transfer.clicked.connect(self._on_transfer)
         close = QPushButton(tr("Close"))
         close.setDefault(True)

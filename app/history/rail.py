@@ -243,7 +243,8 @@ class Rail(QWidget):
         buttons.setSpacing(8)
         shortcuts.set_tip(self.add, tr("Train the project as it is now; while a run trains, after it"), "run.train")
         self.sweep.setToolTip(tr("Train with many values of options and layers, and compare the trials"))
-        self.sweep.setVisible(has_entry("pages", "experiment"))
+        if not has_entry("pages", "experiment"):
+            self.sweep.hide()
         self.add.clicked.connect(self.run_requested)
         self.sweep.clicked.connect(self.sweep_requested)
         for button in (self.add, self.sweep):

@@ -56,7 +56,8 @@ class ConfusionCard(QFrame):
         for split in tables:
             self.choice.addItem(translation(split), split)
         self.choice.setAccessibleName(tr("Split of the confusion matrix"))
-        self.choice.setVisible(len(tables) > 1)
+        if len(tables) < 2:
+            self.choice.hide()
         self.choice.setCurrentIndex(max(0, self.choice.findData(FIRST)))
         self.choice.currentIndexChanged.connect(lambda _: self.show_split(self.choice.currentData()))
         theme.mark(self.note, "role", "muted")

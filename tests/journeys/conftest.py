@@ -60,6 +60,7 @@ def visit(qtbot: QtBot, request: pytest.FixtureRequest, machine: str, place: Pat
         yield sit_down
         watch.stop()
         QApplication.processEvents()
+    assert not watch.flashes, f"shown as windows of their own: {watch.flashes}"
     for log in (engine_log(), *place.rglob(RunFolder(place).log.name)):
         lines = log.read_text(errors="replace").splitlines() if log.exists() else []
         odd = [line for line in lines if line.strip() and not line.startswith(HARMLESS)]

@@ -48,7 +48,9 @@ def main(module: str, function: str, folder: str) -> None:
     window.show()
     window.activateWindow()
     acts = getattr(importlib.import_module(module), function)
-    acts(Person(window, ScreenWatch(), f"first life {function}"), Path(folder))
+    watch = ScreenWatch()
+    acts(Person(window, watch, f"first life {function}"), Path(folder))
+    assert not watch.flashes, f"shown as windows of their own: {watch.flashes}"
     print(DONE, flush=True)
     app.exec()
 

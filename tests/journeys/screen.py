@@ -1,9 +1,10 @@
 """The words on the screen, now and at any moment of a journey."""
 
 import re
+import traceback
 from collections.abc import Iterator
 
-from PySide6.QtCore import QObject, QPoint, QRect, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import QTextDocumentFragment
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -31,6 +32,12 @@ def windows() -> list[QWidget]:
     tops = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible() and not _is_tip(widget)]
     front = QApplication.activePopupWidget() or QApplication.activeModalWidget() or QApplication.activeWindow()
     return sorted(tops, key=lambda widget: widget is not front)
+
+
+def _application() -> QCoreApplication:
+    app = QApplication.instance()
+    assert app is not None
+    return app
 
 
 def _is_tip(widget: QWidget) -> bool:
@@ -108,11 +115,15 @@ def screen_words() -> list[str]:
 
 
 class ScreenWatch(QObject):
-    """Every text that was on the screen since the journey began, however briefly, and where it stood first."""
+    """Every text that was on the screen since the journey began, however briefly, and where it stood first. In
+    `flashes` are parts that were shown before they had a place: the desktop opens a window for each, which takes the
+    keyboard from the dialog in use."""
 
     def __init__(self) -> None:
         super().__init__()
         self.texts: dict[str, str] = {}
+        self.flashes: list[str] = []
+        _application().installEventFilter(self)
         self._timer = QTimer(self, interval=WATCH_MS)
         self._timer.timeout.connect(self.look)
         self._timer.start()
@@ -135,3 +146,13 @@ class ScreenWatch(QObject):
     def stop(self) -> None:
         """Look no more."""
         self._timer.stop()
+        _application().removeEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Note a part that opens as a window: one without a title."""
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            is_plain = watched.windowType() == Qt.WindowType.Window
+            if is_plain and not watched.windowTitle():
+                caller = traceback.extract_stack()[-2]
+                self.flashes.append(f"{type(watched).__name__} by {caller.filename}:{caller.lineno}")
+        return False
