@@ -30,7 +30,7 @@ MOST_DEPTH = 3
 """How deep messages are looked for in messages."""
 _PART = re.compile(r"(\{\{|\}\}|\{\w+\})")
 _END = re.compile(r"[.!?…](?= )")
-_PROSE = re.compile(r"(?<![\w/.])[a-z]{2,}[,;:]? [a-z]{2,}(?![\w/.=])|\b(?:a|the|is|of|and|to) [a-z]")
+_PROSE = re.compile(r"(?<![\w/.-])[a-z]{2,}[,;:]? [a-z]{2,}(?![\w/.=-])|\b(?:a|the|is|of|and|to) [a-z]")
 """English words in a row: a value of another language has none in the middle of a sentence."""
 _LETTER = re.compile("[A-Za-z]")
 _WORD = re.compile(r"[A-Za-z]{2,}")

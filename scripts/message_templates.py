@@ -20,6 +20,7 @@ NOT_IN_THE_WINDOW = frozenset({"assistants", "drawing", "scripting"})
 """Rooms whose texts are for programs."""
 CALLS = frozenset(
     [
+        "Check",
         "Problem",
         "Finding",
         "CurveFinding",
@@ -36,6 +37,8 @@ CALLS = frozenset(
     ]
 )
 """Calls beside those that make an error whose texts are shown."""
+FUNCTIONS = frozenset(["advice", "disturbance", "_because", "_takes", "_conclusion"])
+"""Functions whose results are shown, beside those whose name says so."""
 UNIT_CALLS = frozenset(["report", "in_words", "plural"])
 KEYWORDS = frozenset(
     [
@@ -79,6 +82,7 @@ NOUNS = (
     *("class", "classes", "column", "columns", "device", "devices", "features", "image", "images", "label", "labels"),
     *("layer", "layers", "mask", "masks", "numbers", "pixels", "row", "rows", "samples", "sequence", "sequences"),
     *("series", "sounds", "steps", "tables", "texts", "tokens", "transcripts", "volume", "voxels", "workers"),
+    "experimental",
 )
 """Words that fill a placeholder. As units of fields they have another form in Chinese."""
 OF_THE_SYSTEM = (
@@ -122,7 +126,8 @@ class _Module:
     def __init__(self, source: str) -> None:
         self._tree = ast.parse(source)
         self._scope = dict(_scope(self._tree))
-        self._done: set[int] = set()
+        self._done: dict[ast.expr, list[Scope]] = {}
+        """Expressions with the scopes in which they were read."""
 
     def templates(self) -> Iterator[str]:
         """Yield all templates: of arguments, and of variables and returned values with a name that says so."""
@@ -133,7 +138,7 @@ class _Module:
             own = scope
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
                 own = {**scope, **dict(_scope(child))}
-                if NAMES.search(child.name):
+                if child.name in FUNCTIONS or NAMES.search(child.name):
                     for value in _returned(child):
                         yield from self._texts(value, own)
             elif isinstance(child, ast.Call):
@@ -147,9 +152,10 @@ class _Module:
 
     def _texts(self, node: ast.expr, scope: Scope) -> Iterator[str]:
         """Yield the templates of an expression, and of the texts that fill it."""
-        if id(node) in self._done:
+        scopes = self._done.setdefault(node, [])
+        if any(scope is known for known in scopes):  # another one may know more of what fills it
             return
-        self._done.add(id(node))
+        scopes.append(scope)
         for template in self._cases(node, scope):
             yield template[0]
         for part in _fillings(node):

@@ -15,6 +15,7 @@ from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
 from netwright.app.processes import DisposableProcess
 from netwright.app.widgets import Divider, within_screen
 from netwright.designer import markup, theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.forms.row import section_label
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.process import module_command
@@ -25,6 +26,14 @@ SPEED_COLUMNS = (Column(is_muted=True), Column(is_right=True))
 _STATES = {"ok": ("✓", "good"), "failed": ("✕", "error"), "none": ("–", "muted")}
 _EXPECTED = (noop("driver"), noop("build"), noop("capability"), noop("peer access"), noop("rendezvous"))
 """The checks in their order, listed before they are done; `translation` shows them."""
+_MEASURED = (
+    noop("matrix product"),
+    noop("convolution"),
+    noop("copy"),
+    noop("sum over two workers"),
+    noop("free memory"),
+)
+"""What is measured; `translation` shows it."""
 _LOOKING = noop("Detecting the devices of this machine…")
 
 
@@ -43,7 +52,13 @@ class Speeds(QWidget):
         """Show figures as `netwright.engine.launch.machine_test` reports them."""
         panels: dict[str, list[Mapping[str, Any]]] = {}
         for figure in figures:
-            panels.setdefault(f"{figure['device']}: {figure['work']}, {figure['unit']}", []).append(figure)
+            title = tr(
+                "{device}: {work}, {unit}",
+                device=figure["device"],
+                work=translation(figure["work"]),
+                unit=figure["unit"],
+            )
+            panels.setdefault(title, []).append(figure)
         for title in [title for title in panels if title not in self.panels]:
             self._add_panel(title)
         if not panels:
@@ -68,7 +83,7 @@ class Speeds(QWidget):
 
 
 def _speed_row(figure: Mapping[str, Any]) -> BarRow:
-    words = tr("not available: {reason}", reason=figure["refusal"]) if figure["refusal"] else ""
+    words = tr("not available: {reason}", reason=message_text(figure["refusal"])) if figure["refusal"] else ""
     text = "" if words else format_number(figure["value"])
     return BarRow((figure["kind"], text), ((figure["value"], "accent"),), words=words)
 
@@ -234,7 +249,7 @@ class DevicesDialog(Dialog):
             is_expected = ("check", check["layer"]) in self._expected
             key = ("check", check["layer"] if is_expected else label)
             self._expected.discard(key)
-            self._show_row(self.checks, key, (sign, label, check["words"]), role)
+            self._show_row(self.checks, key, (sign, label, message_text(check["words"])), role)
             self._say(tr("Checking…"))
         elif "figure" in report:
             self._add_figure(report["figure"])
@@ -251,7 +266,7 @@ class DevicesDialog(Dialog):
             facts.append(tr("{percent} % busy", percent=device["utilisation"]))
         facts += [f"{device['temperature']} °C"] if device.get("temperature") is not None else []
         refusal = str(device.get("refusal") or "")
-        words = tr("cannot be used: {reason}", reason=refusal) if refusal else ", ".join(facts)
+        words = tr("cannot be used: {reason}", reason=message_text(refusal)) if refusal else ", ".join(facts)
         role = "error" if refusal else "muted"
         self._show_row(
             self.devices, ("device", device["name"]), (device["name"], device["model"], words), "strong", role
@@ -279,4 +294,4 @@ class DevicesDialog(Dialog):
         self._figures.append(figure)
         self._headings[self.bars].show()
         self.bars.show_figures(self._figures)
-        self._say(tr("Measuring {work} of {device}…", work=figure["work"], device=figure["device"]))
+        self._say(tr("Measuring {work} of {device}…", work=translation(figure["work"]), device=figure["device"]))

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
 from netwright.app.processes import DisposableProcess
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.process import module_command
 from netwright.engine.core.text import format_bytes
@@ -119,7 +120,7 @@ class TrialLink(QWidget):
 
     def _take(self, line: dict[str, Any]) -> None:
         if "error" in line:
-            self.end(line["error"], "error")
+            self.end(message_text(line["error"]), "error")
         else:
             self.take(line)
 
@@ -163,7 +164,7 @@ class BatchFinder(TrialLink):
             else:
                 self.say(tr("{count:,} fits…", count=trial["batch"]))
         elif "largest" in line:
-            self.end(line["words"])
+            self.end(message_text(line["words"]))
             self._largest = int(line["largest"])
             if self._largest != self._project().training.mini_batch_size:
                 self.offer(tr("Use {count:,}", count=self._largest))
@@ -209,11 +210,12 @@ class EnvironmentAdvisor(TrialLink):
 
     def take(self, line: dict[str, Any]) -> None:
         """Show a row for each candidate, and the advice above them."""
-        self._busy = str(line.get("busy", self._busy))
+        self._busy = message_text(line["busy"]) if "busy" in line else self._busy
         if "way" in line:
             self._show_ways([*self.table.rows, _row(line["way"])])
         if "advice" in line:
-            self.end(f"{self._busy} {line['advice']}".strip(), "warning" if self._busy else "muted")
+            words = f"{self._busy} {message_text(line['advice'])}".strip()
+            self.end(words, "warning" if self._busy else "muted")
             best = line.get("best")
             self._best = (best["target"], best["strategy"]) if best else None
             if self._best is not None:
@@ -234,9 +236,9 @@ class EnvironmentAdvisor(TrialLink):
 
 
 def _row(way: dict[str, Any]) -> BarRow:
-    notes = ["" if way["fits"] else tr("does not fit"), way["note"]]
+    notes = ["" if way["fits"] else tr("does not fit"), message_text(way["note"])]
     step = tr("not known") if way["seconds"] is None else way["step"]
-    cells = (way["name"], step, format_bytes(way["memory_bytes"]), "; ".join(filter(None, notes)))
+    cells = (way["name"], step, format_bytes(way["memory_bytes"]), tr("; ").join(filter(None, notes)))
     parts = () if way["seconds"] is None else ((way["seconds"], "muted"),)
     return BarRow(cells, parts, is_faint=not way["fits"])
 

@@ -126,22 +126,23 @@ def search(
     batch = largest(trials.fits, least, most)
     if not batch:
         raise UserError(f"Not even {plural(least, 'sample')} fit: {trials.why_not}.")
-    tell({"largest": batch, "words": _words(trials, batch, samples, share)})
+    tell({"largest": batch, "words": _conclusion(trials, batch, samples, share)})
     return batch
 
 
-def _words(started: Search, batch: int, samples: int | None, share: float) -> str:
+def _conclusion(started: Search, batch: int, samples: int | None, share: float) -> str:
+    """Return the result as a sentence."""
     placement = started.placement(batch)
-    per_worker = max(worker.samples for worker in placement.workers)
-    count = len(placement.workers)
-    sentence = f"The largest mini-batch is {plural(batch, 'sample')}"
-    sentence += f", {per_worker:,} per worker" if count > 1 else ""
+    per_worker, count = max(worker.samples for worker in placement.workers), len(placement.workers)
+    each = f", {per_worker:,} per worker" if count > 1 else ""
     if samples and batch == samples:
-        return f"{sentence}: all of the training split."
+        return f"The largest mini-batch is {plural(batch, 'sample')}{each}: all of the training split."
+    limit = ""
     if placement.workers[0].device == "cpu":
-        memory = f"{format_percent(share)} of the memory"
-        sentence += f", with {memory}{' for all workers together' if count > 1 else ''}"
-    return f"{sentence}; more: {started.why_not}."
+        limit = f" into {format_percent(share)} of the memory{', which all workers share' if count > 1 else ''}"
+    return (
+        f"The largest mini-batch is {plural(batch, 'sample')}{each}. More samples do not fit{limit}: {started.why_not}."
+    )
 
 
 def main(arguments: list[str]) -> int:

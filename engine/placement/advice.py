@@ -234,12 +234,10 @@ def disturbance(busy_cores: float, num_cores: int, names: Sequence[str] = ()) ->
     runs and experiments among them. Empty where the machine rests."""
     if busy_cores < max(LEAST_BUSY_CORES, BUSY_SHARE * num_cores):
         return ""
-    among = f", among them {'; '.join(names)}" if names else ""
     cores = f"{min(busy_cores, num_cores):.1f} of {plural(num_cores, 'core')}"
-    return (
-        f"The machine is busy: other programs take {cores}{among}. The times cannot be compared: repeat this once the "
-        "machine rests."
-    )
+    end = "The times cannot be compared: repeat this once the machine rests."
+    known = f" At work: {'; '.join(names)}." if names else ""
+    return f"The machine is busy: other programs take {cores}. {end}{known}"
 
 
 def _because(best: Forecast, forecasts: Sequence[Forecast]) -> str:
@@ -251,7 +249,7 @@ def _because(best: Forecast, forecasts: Sequence[Forecast]) -> str:
     ]
     if missed:
         least = min(missed, key=lambda forecast: forecast.memory_bytes)
-        return f"{sentence}, {format_bytes(best.memory_bytes)} per worker; {least.name} {_too_large(least)}."
+        return f"{sentence}, {format_bytes(best.memory_bytes)} per worker. {_too_large(least)}"
     others = [forecast for forecast in forecasts if forecast.fits and forecast.is_exact and forecast is not best]
     if not others:
         return f"{sentence}; nothing else can run here."
@@ -279,10 +277,11 @@ def _warning(forecast: Forecast) -> str:
 
 
 def _too_large(forecast: Forecast) -> str:
-    """Return the reason why it does not fit."""
-    faster = "" if forecast.seconds is None else "would be faster, and "
+    """Return a sentence on what it needs."""
     memory, room = format_bytes(forecast.memory_bytes), format_bytes(forecast.room)
-    return f"{faster}is not expected to fit: it needs {memory} of {room}"
+    if forecast.seconds is None:
+        return f"Not expected to fit: {forecast.name} needs {memory} of {room}."
+    return f"Faster, but not expected to fit: {forecast.name} needs {memory} of {room}."
 
 
 def _none_fits(forecasts: Sequence[Forecast]) -> str:

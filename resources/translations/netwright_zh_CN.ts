@@ -5708,8 +5708,32 @@
         <translation>会合</translation>
     </message>
     <message>
+        <source>matrix product</source>
+        <translation>矩阵乘法</translation>
+    </message>
+    <message>
+        <source>convolution</source>
+        <translation>卷积</translation>
+    </message>
+    <message>
+        <source>copy</source>
+        <translation>复制</translation>
+    </message>
+    <message>
+        <source>sum over two workers</source>
+        <translation>两个工作单元求和</translation>
+    </message>
+    <message>
+        <source>free memory</source>
+        <translation>可用内存</translation>
+    </message>
+    <message>
         <source>Detecting the devices of this machine…</source>
         <translation>正在检测此计算机的设备…</translation>
+    </message>
+    <message>
+        <source>{device}: {work}, {unit}</source>
+        <translation>{device}：{work}，{unit}</translation>
     </message>
     <message>
         <source>not available: {reason}</source>
@@ -15413,6 +15437,11 @@ Range: 0.005 to 0.5</source>
         <translation>至少需要两个类别。</translation>
     </message>
     <message>
+        <source>At work: {names}.</source>
+        <comment>engine message</comment>
+        <translation>正在运行：{names}。</translation>
+    </message>
+    <message>
         <source>Augmentation, dropout, or an end where the validation no longer improves help against it.</source>
         <comment>engine message</comment>
         <translation>数据增强、丢弃，或在验证不再改善时结束，都有助于避免。</translation>
@@ -15451,6 +15480,11 @@ Range: 0.005 to 0.5</source>
         <source>Both need the same.</source>
         <comment>engine message</comment>
         <translation>两者须相同。</translation>
+    </message>
+    <message>
+        <source>Both runs have the same {name}.</source>
+        <comment>engine message</comment>
+        <translation>两次运行的{name}相同。</translation>
     </message>
     <message>
         <source>Bring the file back, or choose the {noun} again.</source>
@@ -16418,6 +16452,26 @@ Range: 0.005 to 0.5</source>
         <translation>在 10 次验证没有进展后结束</translation>
     </message>
     <message>
+        <source>End it in a map of the size of the input: a convolution with a window of 1, after upsampling what was pooled.</source>
+        <comment>engine message</comment>
+        <translation>让网络以与输入同样大小的图结束：先对池化过的部分上采样，再用窗口为 1 的卷积。</translation>
+    </message>
+    <message>
+        <source>End it in a sequence: a recurrent layer that gives all steps, or convolutions along it, and a fully connected layer.</source>
+        <comment>engine message</comment>
+        <translation>让网络以序列结束：用输出所有时间步的循环层或沿序列的卷积，再接全连接层。</translation>
+    </message>
+    <message>
+        <source>End it in a volume of the size of the input: a convolution with a window of 1, after upsampling what was pooled.</source>
+        <comment>engine message</comment>
+        <translation>让网络以与输入同样大小的体积结束：先对池化过的部分上采样，再用窗口为 1 的卷积。</translation>
+    </message>
+    <message>
+        <source>End it in one vector per sample: a fully connected layer, a global pooling, or the last step of a sequence.</source>
+        <comment>engine message</comment>
+        <translation>让网络以每个样本一个向量结束：用全连接层、全局池化，或序列的最后一个时间步。</translation>
+    </message>
+    <message>
         <source>Entry {id} does not wait.</source>
         <comment>engine message</comment>
         <translation>项 {id} 不在等待。</translation>
@@ -17188,6 +17242,11 @@ Range: 0.005 to 0.5</source>
         <translation>没有失败或已停止的试验。</translation>
     </message>
     <message>
+        <source>Faster, but not expected to fit: {name} needs {memory} of {room}.</source>
+        <comment>engine message</comment>
+        <translation>更快但预计放不下：{name} 需要 {memory}，而可用的是 {room}。</translation>
+    </message>
+    <message>
         <source>Fewer than {few_updates} updates rarely suffice.</source>
         <comment>engine message</comment>
         <translation>少于 {few_updates} 次更新很少足够。</translation>
@@ -17498,6 +17557,11 @@ Range: 0.005 to 0.5</source>
         <translation>索引要带数据类型，例如 128:int64。</translation>
     </message>
     <message>
+        <source>Input {missing} is</source>
+        <comment>engine message</comment>
+        <translation>输入 {missing}</translation>
+    </message>
+    <message>
         <source>Input/output error</source>
         <comment>engine message</comment>
         <translation>输入/输出错误</translation>
@@ -17506,6 +17570,11 @@ Range: 0.005 to 0.5</source>
         <source>Inputs or initial weights are too large.</source>
         <comment>engine message</comment>
         <translation>输入或初始权重过大。</translation>
+    </message>
+    <message>
+        <source>Inputs {missing} are</source>
+        <comment>engine message</comment>
+        <translation>输入 {missing}</translation>
     </message>
     <message>
         <source>Insert an activation, or remove one of them.</source>
@@ -18178,6 +18247,11 @@ Range: 0.005 to 0.5</source>
         <translation>请增大训练部分。</translation>
     </message>
     <message>
+        <source>McNemar&apos;s exact test</source>
+        <comment>engine message</comment>
+        <translation>McNemar 精确检验</translation>
+    </message>
+    <message>
         <source>Metrics are: {names}; options are listed by `netwright-engine options`.</source>
         <comment>engine message</comment>
         <translation>指标有：{names}；选项由 `netwright-engine options` 列出。</translation>
@@ -18208,6 +18282,11 @@ Range: 0.005 to 0.5</source>
         <translation>混合图像按比例取各自的类别，每个样本一个类别；数据有 {targets}。</translation>
     </message>
     <message>
+        <source>More samples do not fit{limit}: {why_not}.</source>
+        <comment>engine message</comment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Move it away, or repair it.</source>
         <comment>engine message</comment>
         <translation>请将其移走，或修复。</translation>
@@ -18226,6 +18305,11 @@ Range: 0.005 to 0.5</source>
         <source>Move the file beside the project.</source>
         <comment>engine message</comment>
         <translation>请将该文件移到工程旁边。</translation>
+    </message>
+    <message>
+        <source>NVIDIA {version}</source>
+        <comment>engine message</comment>
+        <translation>NVIDIA {version}</translation>
     </message>
     <message>
         <source>Name a file in it, such as outcome.xml.</source>
@@ -18568,6 +18652,11 @@ Range: 0.005 to 0.5</source>
         <translation>没有指定数据。</translation>
     </message>
     <message>
+        <source>No environment that fits these options is available here.</source>
+        <comment>engine message</comment>
+        <translation>这里没有适合这些选项的执行环境。</translation>
+    </message>
+    <message>
         <source>No file matches {path}.</source>
         <comment>engine message</comment>
         <translation>没有文件与 {path} 匹配。</translation>
@@ -18693,6 +18782,11 @@ Range: 0.005 to 0.5</source>
         <translation>训练部分放不下任何窗：每个窗占滞后 + 预测范围 = {span} 步，而最长的序列有 {max} 步可用于训练。</translation>
     </message>
     <message>
+        <source>None is expected to fit: {name} needs the least, {memory_bytes} per worker of {room}; use a smaller mini-batch,{on_gpus} or gradient accumulation.</source>
+        <comment>engine message</comment>
+        <translation>预计都放不下：{name} 需要的最少，每个工作单元需要 {memory_bytes}，而可用的是 {room}；请减小小批量，{on_gpus}或使用梯度累积。</translation>
+    </message>
+    <message>
         <source>None of the {total} samples of {path} can be read.</source>
         <comment>engine message</comment>
         <translation>{path} 的 {total} 个样本都无法读取。</translation>
@@ -18741,6 +18835,11 @@ Range: 0.005 to 0.5</source>
         <source>Not even {least} sample(s) fit: {why_not}.</source>
         <comment>engine message</comment>
         <translation>连 {least} 个样本也放不下：{why_not}。</translation>
+    </message>
+    <message>
+        <source>Not expected to fit: {name} needs {memory} of {room}.</source>
+        <comment>engine message</comment>
+        <translation>预计放不下：{name} 需要 {memory}，而可用的是 {room}。</translation>
     </message>
     <message>
         <source>Not installed: {what}</source>
@@ -20383,6 +20482,21 @@ Range: 0.005 to 0.5</source>
         <translation>engine.log 的末尾可能说明原因。</translation>
     </message>
     <message>
+        <source>The environment auto begins with cpu; in a longer run it tries several processes and keeps the faster.</source>
+        <comment>engine message</comment>
+        <translation>执行环境 auto 从 cpu 开始；训练较长时，它会试用多个进程，并保留较快的一种。</translation>
+    </message>
+    <message>
+        <source>The environment auto takes it, too.</source>
+        <comment>engine message</comment>
+        <translation>执行环境 auto 也会选它。</translation>
+    </message>
+    <message>
+        <source>The environment auto takes {automatic}.</source>
+        <comment>engine message</comment>
+        <translation>执行环境 auto 会选 {automatic}。</translation>
+    </message>
+    <message>
         <source>The equation has {term} letter{value} ({term_2}) for {port}, which has {rank} axes: {type}.</source>
         <comment>engine message</comment>
         <translation>等式为 {port} 写了 {term} 个字母 ({term_2})，而它有 {rank} 个轴：{type}。</translation>
@@ -20711,6 +20825,11 @@ Range: 0.005 to 0.5</source>
         <source>The input has no axis {axis}: received {x}.</source>
         <comment>engine message</comment>
         <translation>输入没有轴 {axis}：收到 {x}。</translation>
+    </message>
+    <message>
+        <source>The input is</source>
+        <comment>engine message</comment>
+        <translation>输入</translation>
     </message>
     <message>
         <source>The input is not connected.</source>
@@ -21838,6 +21957,11 @@ Range: 0.005 to 0.5</source>
         <translation>无法读取 {shown} 中 {key_of} 的目标 {target}：{words}。</translation>
     </message>
     <message>
+        <source>The times cannot be compared: repeat this once the machine rests.</source>
+        <comment>engine message</comment>
+        <translation>这些时间无法比较：请在计算机空闲时重试。</translation>
+    </message>
+    <message>
         <source>The token is missing or wrong.</source>
         <comment>engine message</comment>
         <translation>缺少令牌或令牌错误。</translation>
@@ -22101,6 +22225,26 @@ Range: 0.005 to 0.5</source>
         <source>The {kind} &apos;{name}&apos; is {theirs} in the file, and {ours} here.</source>
         <comment>engine message</comment>
         <translation>{kind}“{name}”在文件中为 {theirs}，在此处为 {ours}。</translation>
+    </message>
+    <message>
+        <source>The {main} run has the better {name}, but the difference can be chance (McNemar&apos;s exact test, {p_text}): more test samples would tell.</source>
+        <comment>engine message</comment>
+        <translation>{main} 运行的{name}更好，但差异可能出于偶然（McNemar 精确检验，{p_text}）：更多的测试样本才能说明。</translation>
+    </message>
+    <message>
+        <source>The {main} run has the better {name}, but the difference can be chance (paired bootstrap, {p_text}): more test samples would tell.</source>
+        <comment>engine message</comment>
+        <translation>{main} 运行的{name}更好，但差异可能出于偶然（配对自助法，{p_text}）：更多的测试样本才能说明。</translation>
+    </message>
+    <message>
+        <source>The {main} run is better: the difference in {name} is unlikely to be chance (McNemar&apos;s exact test, {p_text}).</source>
+        <comment>engine message</comment>
+        <translation>{main} 运行更好：{name}的差异不太可能出于偶然（McNemar 精确检验，{p_text}）。</translation>
+    </message>
+    <message>
+        <source>The {main} run is better: the difference in {name} is unlikely to be chance (paired bootstrap, {p_text}).</source>
+        <comment>engine message</comment>
+        <translation>{main} 运行更好：{name}的差异不太可能出于偶然（配对自助法，{p_text}）。</translation>
     </message>
     <message>
         <source>The {most_groups} largest of {names} groups.</source>
@@ -23136,6 +23280,161 @@ Range: 0.005 to 0.5</source>
         <source>Use {fitting}.</source>
         <comment>engine message</comment>
         <translation>请使用 {fitting}。</translation>
+    </message>
+    <message>
+        <source>Use {name}{best}: {best_2}</source>
+        <comment>engine message</comment>
+        <translation>请用 {name}{best}：{best_2}</translation>
+    </message>
+    <message>
+        <source>a step could not be timed</source>
+        <comment>engine message</comment>
+        <translation>无法测出一步的时间</translation>
+    </message>
+    <message>
+        <source>about {step} per step</source>
+        <comment>engine message</comment>
+        <translation>每步约 {step}</translation>
+    </message>
+    <message>
+        <source>all devices reach each other&apos;s memory</source>
+        <comment>engine message</comment>
+        <translation>所有设备都能直接访问彼此的内存</translation>
+    </message>
+    <message>
+        <source>capability {capability},</source>
+        <comment>engine message</comment>
+        <translation>计算能力 {capability}，</translation>
+    </message>
+    <message>
+        <source>devices {far} reach each other through the CPU&apos;s memory only, which is slower</source>
+        <comment>engine message</comment>
+        <translation>设备 {far} 只能经由 CPU 内存互相访问，速度较慢</translation>
+    </message>
+    <message>
+        <source>experimental</source>
+        <comment>engine message</comment>
+        <translation>实验性</translation>
+    </message>
+    <message>
+        <source>free memory</source>
+        <comment>engine message</comment>
+        <translation>可用内存</translation>
+    </message>
+    <message>
+        <source>it computes wrong results</source>
+        <comment>engine message</comment>
+        <translation>它的计算结果是错的</translation>
+    </message>
+    <message>
+        <source>its target &apos;{name}&apos; has {responses}</source>
+        <comment>engine message</comment>
+        <translation>其目标 &apos;{name}&apos; 有{responses}</translation>
+    </message>
+    <message>
+        <source>no accelerator is here</source>
+        <comment>engine message</comment>
+        <translation>这里没有加速器</translation>
+    </message>
+    <message>
+        <source>no devices that could be peers</source>
+        <comment>engine message</comment>
+        <translation>没有可以互相访问的设备</translation>
+    </message>
+    <message>
+        <source>one device has no peers</source>
+        <comment>engine message</comment>
+        <translation>只有一个设备，没有可以互相访问的设备</translation>
+    </message>
+    <message>
+        <source>one or more of</source>
+        <comment>engine message</comment>
+        <translation>以下一项或多项：</translation>
+    </message>
+    <message>
+        <source>one response per {per}</source>
+        <comment>engine message</comment>
+        <translation>每{per}一个响应</translation>
+    </message>
+    <message>
+        <source>paired bootstrap</source>
+        <comment>engine message</comment>
+        <translation>配对自助法</translation>
+    </message>
+    <message>
+        <source>peer access</source>
+        <comment>engine message</comment>
+        <translation>设备互访</translation>
+    </message>
+    <message>
+        <source>the data has {responses}</source>
+        <comment>engine message</comment>
+        <translation>数据有{responses}</translation>
+    </message>
+    <message>
+        <source>torch cannot tell for this kind of device</source>
+        <comment>engine message</comment>
+        <translation>对这类设备，torch 无法判断</translation>
+    </message>
+    <message>
+        <source>torch {version} for {built_for}</source>
+        <comment>engine message</comment>
+        <translation>用于 {built_for} 的 torch {version}</translation>
+    </message>
+    <message>
+        <source>two workers meet over {backend} on the loopback; the smallest sum takes {value} ms</source>
+        <comment>engine message</comment>
+        <translation>两个工作单元经本机回环以 {backend} 相连；最小的求和需要 {value} ms</translation>
+    </message>
+    <message>
+        <source>with kernels for its kind</source>
+        <comment>engine message</comment>
+        <translation>使用同类设备的内核</translation>
+    </message>
+    <message>
+        <source>with kernels of its own</source>
+        <comment>engine message</comment>
+        <translation>使用专门为它编译的内核</translation>
+    </message>
+    <message>
+        <source>{busy_cores} of {num_cores} core(s)</source>
+        <comment>engine message</comment>
+        <translation>{num_cores} 个核中的 {busy_cores} 个</translation>
+    </message>
+    <message>
+        <source>{free} of {total} GiB are free</source>
+        <comment>engine message</comment>
+        <translation>{total} GiB 中有 {free} GiB 可用</translation>
+    </message>
+    <message>
+        <source>{generation}computes with kernels for its kind</source>
+        <comment>engine message</comment>
+        <translation>{generation}使用同类设备的内核计算</translation>
+    </message>
+    <message>
+        <source>{generation}computes with kernels of its own</source>
+        <comment>engine message</comment>
+        <translation>{generation}使用专门为它编译的内核计算</translation>
+    </message>
+    <message>
+        <source>{sentence}, where {name}, the next, takes {step}.</source>
+        <comment>engine message</comment>
+        <translation>{sentence}，而次之的 {name} 需要 {step}。</translation>
+    </message>
+    <message>
+        <source>{sentence}; nothing else can run here.</source>
+        <comment>engine message</comment>
+        <translation>{sentence}；这里没有别的可以运行。</translation>
+    </message>
+    <message>
+        <source>{sentence}; what gives the numbers of one worker is not expected to fit.</source>
+        <comment>engine message</comment>
+        <translation>{sentence}；与单个工作单元数值相同的方式预计放不下。</translation>
+    </message>
+    <message>
+        <source>{sentence}; {name} with {step} is faster by less than such a prediction can tell.</source>
+        <comment>engine message</comment>
+        <translation>{sentence}；{name} 需要 {step}，快得不多，这种预测分辨不出。</translation>
     </message>
     <message>
         <source>{where}: its columns give {numbers} numbers, its size is {count}</source>
@@ -26073,9 +26372,29 @@ Range: 0.005 to 0.5</source>
         <translation>无法读取其轴</translation>
     </message>
     <message>
+        <source>, {per_worker} per worker</source>
+        <comment>engine message</comment>
+        <translation>，每个工作单元 {per_worker} 个</translation>
+    </message>
+    <message>
         <source>Expected one, as {{group}}_*.</source>
         <comment>engine message</comment>
         <translation>应为一个，例如 {{group}}_*。</translation>
+    </message>
+    <message>
+        <source>The largest mini-batch is {batch} sample(s){each}.</source>
+        <comment>engine message</comment>
+        <translation>最大的小批量是 {batch} 个样本{each}。</translation>
+    </message>
+    <message>
+        <source>The largest mini-batch is {batch} sample(s){each}: all of the training split.</source>
+        <comment>engine message</comment>
+        <translation>最大的小批量是 {batch} 个样本{each}：即整个训练集。</translation>
+    </message>
+    <message>
+        <source>The machine is busy: other programs take {cores}.</source>
+        <comment>engine message</comment>
+        <translation>计算机正忙：其他程序占用 {cores}。</translation>
     </message>
     <message>
         <source>class</source>
@@ -26121,6 +26440,16 @@ Range: 0.005 to 0.5</source>
         <source>images</source>
         <comment>engine message</comment>
         <translation>图像</translation>
+    </message>
+    <message>
+        <source>into {share} of the memory</source>
+        <comment>engine message</comment>
+        <translation>在 {share} 的内存中</translation>
+    </message>
+    <message>
+        <source>into {share} of the memory, which all workers share</source>
+        <comment>engine message</comment>
+        <translation>在所有工作单元共用的 {share} 的内存中</translation>
     </message>
     <message>
         <source>its axis cannot be read</source>
@@ -31081,6 +31410,11 @@ Range: 0.005 to 0.5</source>
         <source>{sentence} Name a folder with --run-dir that you may write to.</source>
         <comment>engine message</comment>
         <translation>{sentence}请用 --run-dir 指定您可以写入的文件夹。</translation>
+    </message>
+    <message>
+        <source>{sentence}, {memory_bytes} per worker.</source>
+        <comment>engine message</comment>
+        <translation>{sentence}，每个工作单元 {memory_bytes}。</translation>
     </message>
     <message>
         <source>{series} has {rows} row(s).</source>

@@ -61,7 +61,7 @@ def test_what_does_not_fit_is_found_by_trying() -> None:
     assert 60 <= one <= 2000
     *tried, last = said
     assert last["largest"] == one
-    assert "more:" in last["words"]
+    assert "More samples do not fit" in last["words"]
     assert {trial["tried"]["refusal"] == "" for trial in tried} == {True, False}
     two, said = found({"target": "multi-cpu", "num_workers": 2, "threads": 1}, 4 * room, None)
     assert 1.3 * one < two < 3 * one

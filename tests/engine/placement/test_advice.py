@@ -58,7 +58,7 @@ def test_the_advice_names_the_fastest_that_fits_and_gives_the_same_numbers() -> 
     )
     assert advice([one]) == "Use cpu: about 20 ms per step; nothing else can run here."
     large = Forecast("multi-gpu", "data-parallel", 2, 2**31, 0.001, 2**30)
-    assert "would be faster, and is not expected to fit" in advice([one, large])
+    assert "Faster, but not expected to fit: " in advice([one, large])
     assert "None is expected to fit: multi-gpu, data-parallel needs the least, 2.0 GiB per worker of 1.0 GiB" in advice(
         [large]
     )
@@ -106,8 +106,8 @@ def test_what_one_device_cannot_hold_is_divided() -> None:
     # Not even one sample fits: nothing can be tried, and what is experimental goes last.
     assert {forecast.seconds for forecast in rows.values()} == {None}
     assert advice(list(rows.values())) == (
-        "Use multi-gpu, fully-sharded: a step could not be timed, 517 MiB per worker; "
-        "multi-gpu, data-parallel is not expected to fit: it needs 773 MiB of 614 MiB."
+        "Use multi-gpu, fully-sharded: a step could not be timed, 517 MiB per worker. "
+        "Not expected to fit: multi-gpu, data-parallel needs 773 MiB of 614 MiB."
     )
 
 
@@ -156,6 +156,6 @@ def test_a_share_that_does_not_fit_is_tried_with_fewer_samples() -> None:
 def test_a_busy_machine_is_told_with_what_keeps_it_busy() -> None:
     assert disturbance(0.2, 2) == disturbance(1.0, 64) == ""
     assert disturbance(2.3, 2, ["Run 5 · adam, 0.01 (digits)"]) == (
-        "The machine is busy: other programs take 2.0 of 2 cores, among them Run 5 · adam, 0.01 (digits). The times "
-        "cannot be compared: repeat this once the machine rests."
+        "The machine is busy: other programs take 2.0 of 2 cores. The times cannot be compared: repeat "
+        "this once the machine rests. At work: Run 5 · adam, 0.01 (digits)."
     )
