@@ -898,7 +898,7 @@
     <message numerus="yes">
         <source>%n window(s)</source>
         <translation>
-            <numerusform>%n 个窗</numerusform>
+            <numerusform>%n 个窗口</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -1786,7 +1786,7 @@
     </message>
     <message>
         <source>Plain PyTorch: data, splits, loss, solver and schedule of the project; one process, or several under torchrun</source>
-        <translation>纯 PyTorch：项目的数据、拆分、损失、求解器和调度；单个进程，或通过 torchrun 使用多个进程</translation>
+        <translation>纯 PyTorch：工程的数据、拆分、损失、求解器和调度；单个进程，或通过 torchrun 使用多个进程</translation>
     </message>
     <message>
         <source>File to write</source>
@@ -1798,7 +1798,7 @@
     </message>
     <message>
         <source>Not known: the project of the run cannot be read.</source>
-        <translation>未知：无法读取该运行的项目。</translation>
+        <translation>未知：无法读取该运行的工程。</translation>
     </message>
     <message>
         <source>The network has no input layer.</source>
@@ -2701,11 +2701,11 @@
     </message>
     <message>
         <source>Projects that you open or save appear here.</source>
-        <translation>您打开或保存的项目会显示在这里。</translation>
+        <translation>您打开或保存的工程会显示在这里。</translation>
     </message>
     <message>
         <source>Search projects, examples, templates…</source>
-        <translation>搜索项目、示例、模板…</translation>
+        <translation>搜索工程、示例、模板…</translation>
     </message>
     <message>
         <source>Search the start page</source>
@@ -2713,7 +2713,7 @@
     </message>
     <message>
         <source>Blank project</source>
-        <translation>空白项目</translation>
+        <translation>空白工程</translation>
     </message>
     <message>
         <source>An empty canvas</source>
@@ -2725,11 +2725,11 @@
     </message>
     <message>
         <source>A project file on this machine</source>
-        <translation>本机上的项目文件</translation>
+        <translation>本机上的工程文件</translation>
     </message>
     <message>
         <source>Back to the project</source>
-        <translation>返回项目</translation>
+        <translation>返回工程</translation>
     </message>
     <message>
         <source>Leave this page (Esc)</source>
@@ -3737,7 +3737,7 @@
     </message>
     <message>
         <source>A network of another program, with its weights, as a project</source>
-        <translation>将其他程序的网络及其权重作为项目导入</translation>
+        <translation>将其他程序的网络及其权重作为工程导入</translation>
     </message>
     <message>
         <source>A network of its own in one layer, once or several times in a row.</source>
@@ -3845,7 +3845,7 @@
     </message>
     <message>
         <source>AUC on the validation split</source>
-        <translation>验证部分的 AUC</translation>
+        <translation>验证集的 AUC</translation>
     </message>
     <message>
         <source>Absolute error as a share of the target, mean over both</source>
@@ -3893,7 +3893,7 @@
     </message>
     <message>
         <source>Accuracy on the validation split</source>
-        <translation>验证部分的准确度</translation>
+        <translation>验证集的准确度</translation>
     </message>
     <message>
         <source>Accuracy, size and speed</source>
@@ -4095,7 +4095,7 @@
     </message>
     <message>
         <source>Compare projects</source>
-        <translation>比较项目</translation>
+        <translation>比较工程</translation>
     </message>
     <message>
         <source>After</source>
@@ -4115,7 +4115,7 @@
     </message>
     <message>
         <source>The two projects are equal.</source>
-        <translation>两个项目相同。</translation>
+        <translation>两个工程相同。</translation>
     </message>
     <message>
         <source>Only positions of layers on the canvas differ.</source>
@@ -4123,7 +4123,7 @@
     </message>
     <message>
         <source>Netwright projects</source>
-        <translation>Netwright 项目</translation>
+        <translation>Netwright 工程</translation>
     </message>
     <message>
         <source>Compare with</source>
@@ -4131,7 +4131,7 @@
     </message>
     <message>
         <source>The project cannot be compared</source>
-        <translation>无法比较项目</translation>
+        <translation>无法比较工程</translation>
     </message>
     <message>
         <source>{name}, with unsaved changes</source>
@@ -4395,7 +4395,7 @@
     </message>
     <message>
         <source>As none, and as inputs for a split that would have no window otherwise</source>
-        <translation>与 none 相同，对否则没有窗的拆分还用作输入</translation>
+        <translation>与 none 相同，对否则没有窗口的拆分还用作输入</translation>
     </message>
     <message>
         <source>As stored</source>
@@ -4415,7 +4415,7 @@
     </message>
     <message>
         <source>As zeros: the sum is always divided by the size of the window</source>
-        <translation>与 zeros 相同：总和总是除以窗的大小</translation>
+        <translation>与 zeros 相同：总和总是除以窗口的大小</translation>
     </message>
     <message>
         <source>Asymmetric</source>
@@ -4583,7 +4583,7 @@
     </message>
     <message>
         <source>Average of weights that is tested and kept</source>
-        <translation>用于测试并保留的权重平均</translation>
+        <translation>用于测试并保留的平均权重</translation>
     </message>
     <message>
         <source>Average over classes</source>
@@ -4723,7 +4723,7 @@
     </message>
     <message>
         <source>Begin with the project</source>
-        <translation>从项目本身开始</translation>
+        <translation>从工程本身开始</translation>
     </message>
     <message>
         <source>Beside the file where they have more than 2 GB, which one ONNX file cannot hold</source>
@@ -4945,7 +4945,7 @@
     </message>
     <message>
         <source>Blank, or from a template</source>
-        <translation>空白项目，或从模板创建</translation>
+        <translation>空白工程，或从模板创建</translation>
     </message>
     <message>
         <source>Block length</source>
@@ -5489,7 +5489,7 @@
     </message>
     <message>
         <source>Cross-entropy under MATLAB&apos;s name for class numbers</source>
-        <translation>采用 MATLAB 名称的类别编号交叉熵</translation>
+        <translation>类别编号的交叉熵，采用 MATLAB 的名称</translation>
     </message>
     <message>
         <source>Cross-validation</source>
@@ -5517,7 +5517,7 @@
     </message>
     <message>
         <source>Custom metric on the validation split</source>
-        <translation>验证部分的自定义度量</translation>
+        <translation>验证集的自定义度量</translation>
     </message>
     <message>
         <source>CutMix</source>
@@ -5839,7 +5839,7 @@
     </message>
     <message>
         <source>Distance between the elements of the window</source>
-        <translation>窗内元素之间的距离</translation>
+        <translation>窗口内元素之间的距离</translation>
     </message>
     <message>
         <source>Distance from zero up to which values become zero</source>
@@ -5863,7 +5863,7 @@
     </message>
     <message>
         <source>Distance that the window moves along each axis</source>
-        <translation>窗沿每个轴移动的距离</translation>
+        <translation>窗口沿每个轴移动的距离</translation>
     </message>
     <message>
         <source>Distillation</source>
@@ -6219,7 +6219,7 @@
     </message>
     <message>
         <source>Every run of the project: curves, scores, predictions, options; find, compare, delete</source>
-        <translation>项目的所有运行：曲线、分数、预测、选项；可查找、比较、删除</translation>
+        <translation>工程的所有运行：曲线、分数、预测、选项；可查找、比较、删除</translation>
     </message>
     <message>
         <source>Every step attends to all steps</source>
@@ -6347,7 +6347,7 @@
     </message>
     <message>
         <source>F-score on the validation split</source>
-        <translation>验证部分的 F 分数</translation>
+        <translation>验证集的 F 分数</translation>
     </message>
     <message>
         <source>FFT length</source>
@@ -6375,7 +6375,7 @@
     </message>
     <message>
         <source>Factor of the mean square of the window</source>
-        <translation>窗内均方值的因子</translation>
+        <translation>窗口内均方值的因子</translation>
     </message>
     <message>
         <source>Factor of the part below zero</source>
@@ -6729,7 +6729,7 @@
     </message>
     <message>
         <source>A new run with the options of the project as they are now</source>
-        <translation>用项目当前的选项开始新的运行</translation>
+        <translation>用工程当前的选项开始新的运行</translation>
     </message>
     <message>
         <source>Try a sample</source>
@@ -7820,7 +7820,7 @@ Double click to take another name of the file</source>
     </message>
     <message>
         <source>Data of the open project</source>
-        <translation>当前项目的数据</translation>
+        <translation>当前工程的数据</translation>
     </message>
     <message>
         <source>A folder…</source>
@@ -7892,7 +7892,7 @@ Double click to take another name of the file</source>
     </message>
     <message>
         <source>Keep a copy of the selected block in the layer library, for every project</source>
-        <translation>在层库中保留所选模块的副本，供所有项目使用</translation>
+        <translation>在层库中保留所选模块的副本，供所有工程使用</translation>
     </message>
     <message>
         <source>Keep axes</source>
@@ -7940,23 +7940,23 @@ Double click to take another name of the file</source>
     </message>
     <message>
         <source>Keeps the largest number of each window along a sequence. Padding is ignored.</source>
-        <translation>沿序列保留每个窗的最大值。忽略填充。</translation>
+        <translation>沿序列保留每个窗口的最大值。忽略填充。</translation>
     </message>
     <message>
         <source>Keeps the largest number of each window of a volume. Padding is ignored.</source>
-        <translation>保留体数据中每个窗的最大值。忽略填充。</translation>
+        <translation>保留体数据中每个窗口的最大值。忽略填充。</translation>
     </message>
     <message>
         <source>Keeps the largest number of each window of an image. Padding is ignored.</source>
-        <translation>保留图像中每个窗的最大值。忽略填充。</translation>
+        <translation>保留图像中每个窗口的最大值。忽略填充。</translation>
     </message>
     <message>
         <source>Keeps the largest number of windows that lie at random places of a volume, so that it shrinks a little.</source>
-        <translation>保留体数据中随机位置各窗的最大值，使其略微缩小。</translation>
+        <translation>保留体数据中随机位置各窗口的最大值，使其略微缩小。</translation>
     </message>
     <message>
         <source>Keeps the largest number of windows that lie at random places of an image, so that it shrinks a little.</source>
-        <translation>保留图像中随机位置各窗的最大值，使其略微缩小。</translation>
+        <translation>保留图像中随机位置各窗口的最大值，使其略微缩小。</translation>
     </message>
     <message>
         <source>Keeps the layer&apos;s weights fixed during training</source>
@@ -8144,7 +8144,7 @@ Double click to take another name of the file</source>
     </message>
     <message>
         <source>No run of this project has trained weights yet</source>
-        <translation>此项目的运行尚无已训练的权重</translation>
+        <translation>此工程的运行尚无已训练的权重</translation>
     </message>
     <message>
         <source>{run} has no weights yet: they can be exported once it has saved some</source>
@@ -8200,7 +8200,7 @@ Double click to take another name of the file</source>
     </message>
     <message>
         <source>Lays windows, the steps of a sequence, over each other to an image; where they overlap they are added. (col2im)</source>
-        <translation>将作为序列时间步的各窗重新叠成图像；重叠处相加。(col2im)</translation>
+        <translation>将作为序列时间步的各窗口重新叠成图像；重叠处相加。(col2im)</translation>
     </message>
     <message>
         <source>Learn</source>
@@ -8264,7 +8264,7 @@ Double click to take another name of the file</source>
     </message>
     <message>
         <source>Length of a window of the Fourier transform (Hann)</source>
-        <translation>傅里叶变换的窗长 (Hann)</translation>
+        <translation>傅里叶变换的窗口长 (Hann)</translation>
     </message>
     <message>
         <source>Length of each sound in seconds: longer ones are cut at their end, shorter ones filled with silence</source>
@@ -8304,11 +8304,11 @@ Double click to take another name of the file</source>
     </message>
     <message>
         <source>Length to which each window is zero-padded</source>
-        <translation>每个窗补零到的长度</translation>
+        <translation>每个窗口补零到的长度</translation>
     </message>
     <message>
         <source>Let the custom layers and functions of this project run</source>
-        <translation>允许运行此项目的自定义层和函数</translation>
+        <translation>允许运行此工程的自定义层和函数</translation>
     </message>
     <message>
         <source>Let the engine balance them when a run starts</source>
@@ -8320,7 +8320,7 @@ Double click to take another name of the file</source>
     </message>
     <message>
         <source>Lets its input flow along the network inside, as a differential equation from one time to another.</source>
-        <translation>让输入按微分方程从一个时刻流经内部网络到另一个时刻。</translation>
+        <translation>让输入按内部网络给出的微分方程，从一个时刻演化到另一个时刻。</translation>
     </message>
     <message>
         <source>Letters of each input, an arrow, letters of the output</source>
@@ -8527,7 +8527,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>No gradient norm is measured. Switch it on with ⋯ beside the buttons of a run that trains, or in the training options for the next one.</source>
-        <translation>未测量梯度范数。可用正在训练的运行的按钮旁的 ⋯ 打开，或在训练选项中为下一个运行打开。</translation>
+        <translation>未测量梯度范数。对正在训练的运行，可用其按钮旁的 ⋯ 打开；对下一个运行，可在训练选项中打开。</translation>
     </message>
     <message>
         <source>Step time</source>
@@ -8632,11 +8632,11 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>MAE on the validation split</source>
-        <translation>验证部分的 MAE</translation>
+        <translation>验证集的 MAE</translation>
     </message>
     <message>
         <source>MAPE on the validation split</source>
-        <translation>验证部分的 MAPE</translation>
+        <translation>验证集的 MAPE</translation>
     </message>
     <message>
         <source>MATLAB</source>
@@ -8664,11 +8664,11 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Main metric (the first of the list) on the validation split</source>
-        <translation>验证部分的主要度量（列表中的第一个）</translation>
+        <translation>验证集的主要度量（列表中的第一个）</translation>
     </message>
     <message>
         <source>Main metric of the validation split</source>
-        <translation>验证部分的主要度量</translation>
+        <translation>验证集的主要度量</translation>
     </message>
     <message>
         <source>Makes a sequence longer or shorter by interpolation. (Upsample, interpolate)</source>
@@ -8852,7 +8852,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Measured on the training split, or kept from the weights that a run starts from</source>
-        <translation>在训练部分测量，或沿用运行的起始权重中的值</translation>
+        <translation>在训练集测量，或沿用运行的起始权重中的值</translation>
     </message>
     <message>
         <source>Measures input statistics despite weights</source>
@@ -9008,11 +9008,11 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Minimum and maximum of the training split become -1 and 1</source>
-        <translation>训练部分的最小值和最大值变为 -1 和 1</translation>
+        <translation>训练集的最小值和最大值变为 -1 和 1</translation>
     </message>
     <message>
         <source>Minimum and maximum of the training split become 0 and 1</source>
-        <translation>训练部分的最小值和最大值变为 0 和 1</translation>
+        <translation>训练集的最小值和最大值变为 0 和 1</translation>
     </message>
     <message>
         <source>Minimum of the data, one number for all channels or one per channel</source>
@@ -9028,11 +9028,11 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Minus the mean of the training split</source>
-        <translation>减去训练部分的均值</translation>
+        <translation>减去训练集的均值</translation>
     </message>
     <message>
         <source>Minus the mean, divided by the standard deviation of the training split</source>
-        <translation>减去训练部分的均值，再除以其标准差</translation>
+        <translation>减去训练集的均值，再除以其标准差</translation>
     </message>
     <message>
         <source>Minutes</source>
@@ -9292,7 +9292,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Name by which projects refer to it</source>
-        <translation>项目引用它时使用的名称</translation>
+        <translation>工程引用它时使用的名称</translation>
     </message>
     <message>
         <source>Name of the cluster profile</source>
@@ -9360,11 +9360,11 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>New blank project</source>
-        <translation>新建空白项目</translation>
+        <translation>新建空白工程</translation>
     </message>
     <message>
         <source>New project…</source>
-        <translation>新建项目…</translation>
+        <translation>新建工程…</translation>
     </message>
     <message>
         <source>One parameter per line: training.momentum=0.8,0.9 or training.initial_learn_rate=log 0.0001..0.1:5</source>
@@ -9534,7 +9534,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>No step is in windows of two splits</source>
-        <translation>任何时间步都不在两个拆分的窗中</translation>
+        <translation>任何时间步都不在两个拆分的窗口中</translation>
     </message>
     <message>
         <source>No target</source>
@@ -9542,7 +9542,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>No window crosses a step that is longer than 1.5 times the usual one</source>
-        <translation>任何窗都不跨越超过通常间隔 1.5 倍的时间步</translation>
+        <translation>任何窗口都不跨越间隔超过通常值 1.5 倍的时间步</translation>
     </message>
     <message>
         <source>Nodes</source>
@@ -9820,7 +9820,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Norm of a step over all weights at which the run ends</source>
-        <translation>全部权重的步长范数低于此值时运行结束</translation>
+        <translation>全部权重的更新量的范数低于此值时运行结束</translation>
     </message>
     <message>
         <source>Norm of each parameter&apos;s gradient</source>
@@ -9920,7 +9920,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Number of channels in the window around each channel, itself included</source>
-        <translation>每个通道周围窗内的通道数，含其自身</translation>
+        <translation>每个通道周围窗口内的通道数，含其自身</translation>
     </message>
     <message>
         <source>Number of channels per head</source>
@@ -10080,11 +10080,11 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Number of steps per window</source>
-        <translation>每个窗的时间步数</translation>
+        <translation>每个窗口的时间步数</translation>
     </message>
     <message>
         <source>Number of steps that a window shares with the next one</source>
-        <translation>一个窗与下一个窗共有的时间步数</translation>
+        <translation>一个窗口与下一个窗口共有的时间步数</translation>
     </message>
     <message>
         <source>Number of the step, counted from that end</source>
@@ -10685,7 +10685,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Pieces of words (byte-pair encoding), trained on the training split</source>
-        <translation>词片段（字节对编码），在训练部分上训练</translation>
+        <translation>词片段（字节对编码），在训练集上训练</translation>
     </message>
     <message>
         <source>Piecewise</source>
@@ -10833,7 +10833,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Precision on the validation split</source>
-        <translation>验证部分的精确率</translation>
+        <translation>验证集的精确率</translation>
     </message>
     <message>
         <source>Choose a run that has ended, or an ONNX file: what the network says to your samples is shown here.</source>
@@ -11081,7 +11081,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>RMSE on the validation split</source>
-        <translation>验证部分的 RMSE</translation>
+        <translation>验证集的 RMSE</translation>
     </message>
     <message>
         <source>RMSprop</source>
@@ -11181,7 +11181,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Reads an image as a sequence of its windows: each step is one window, with all its channels. (im2col)</source>
-        <translation>将图像读作其各窗的序列：每个时间步是一个窗及其全部通道。(im2col)</translation>
+        <translation>将图像读作其各窗口的序列：每个时间步是一个窗口及其全部通道。(im2col)</translation>
     </message>
     <message>
         <source>Reads an image as a sequence: row by row, column by column, or place by place.</source>
@@ -11213,11 +11213,11 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Recall on the validation split</source>
-        <translation>验证部分的召回率</translation>
+        <translation>验证集的召回率</translation>
     </message>
     <message>
         <source>Recent projects, examples, templates</source>
-        <translation>最近的项目、示例、模板</translation>
+        <translation>最近的工程、示例、模板</translation>
     </message>
     <message>
         <source>Recipes by a small GPT</source>
@@ -11497,7 +11497,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>R² on the validation split</source>
-        <translation>验证部分的 R²</translation>
+        <translation>验证集的 R²</translation>
     </message>
     <message>
         <source>SGD with momentum</source>
@@ -11565,7 +11565,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Samples left out between training and validation, and between validation and test, so that windows of time do not overlap</source>
-        <translation>训练与验证之间以及验证与测试之间排除的样本，使时间窗互不重叠</translation>
+        <translation>训练与验证之间以及验证与测试之间排除的样本，使时间窗口互不重叠</translation>
     </message>
     <message>
         <source>Samples per optimizer step, over all workers</source>
@@ -11761,7 +11761,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Search better values within a budget of time, and prove them against the project as it is</source>
-        <translation>在限定的时间内搜索更好的值，并与当前项目对比验证</translation>
+        <translation>在限定的时间内搜索更好的值，并与当前工程对比验证</translation>
     </message>
     <message>
         <source>Search the library…</source>
@@ -11937,7 +11937,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Show the differences from another project</source>
-        <translation>显示与另一个项目的差异</translation>
+        <translation>显示与另一个工程的差异</translation>
     </message>
     <message>
         <source>Shows the health of layers on the canvas</source>
@@ -12009,15 +12009,15 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Size of the window: depth × height × width</source>
-        <translation>窗的大小：深度 × 高度 × 宽度</translation>
+        <translation>窗口的大小：深度 × 高度 × 宽度</translation>
     </message>
     <message>
         <source>Size of the window: height × width</source>
-        <translation>窗的大小：高度 × 宽度</translation>
+        <translation>窗口的大小：高度 × 宽度</translation>
     </message>
     <message>
         <source>Size of the window: steps</source>
-        <translation>窗的大小：时间步数</translation>
+        <translation>窗口的大小：时间步数</translation>
     </message>
     <message>
         <source>Sizes</source>
@@ -12121,7 +12121,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Splits a signal into the frequencies of overlapping windows: a spectrogram.</source>
-        <translation>将信号分解为各重叠窗的频率：频谱图。</translation>
+        <translation>将信号分解为各重叠窗口的频率：频谱图。</translation>
     </message>
     <message>
         <source>Square root</source>
@@ -12197,7 +12197,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Runs of projects without a file, presets, blocks</source>
-        <translation>尚无文件的项目的运行、预设、模块</translation>
+        <translation>尚无文件的工程的运行、预设、模块</translation>
     </message>
     <message>
         <source>Settings</source>
@@ -12221,7 +12221,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Execution environment, devices and threads belong to the project: each has its own</source>
-        <translation>执行环境、设备和线程属于项目：每个项目各有自己的设置</translation>
+        <translation>执行环境、设备和线程属于工程：每个工程各有自己的设置</translation>
     </message>
     <message>
         <source>Preferences</source>
@@ -12257,7 +12257,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Last project</source>
-        <translation>上次的项目</translation>
+        <translation>上次的工程</translation>
     </message>
     <message>
         <source>Appearance</source>
@@ -12398,11 +12398,11 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Statistics of the responses in the training split, one value per channel, stored with the weights</source>
-        <translation>训练部分响应的统计量，每个通道一个值，随权重存储</translation>
+        <translation>训练集响应的统计量，每个通道一个值，随权重存储</translation>
     </message>
     <message>
         <source>Statistics of the training split, which become part of the exported network</source>
-        <translation>训练部分的统计量，成为导出网络的一部分</translation>
+        <translation>训练集的统计量，成为导出网络的一部分</translation>
     </message>
     <message>
         <source>Statistics that batch normalisation uses after training</source>
@@ -12430,7 +12430,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Steps from one window to the next</source>
-        <translation>从一个窗到下一个窗的时间步数</translation>
+        <translation>从一个窗口到下一个窗口的时间步数</translation>
     </message>
     <message>
         <source>Steps of the past that a sample holds</source>
@@ -12658,15 +12658,15 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Takes the mean of each window along a sequence.</source>
-        <translation>沿序列取每个窗的均值。</translation>
+        <translation>沿序列取每个窗口的均值。</translation>
     </message>
     <message>
         <source>Takes the mean of each window of a volume.</source>
-        <translation>取体数据中每个窗的均值。</translation>
+        <translation>取体数据中每个窗口的均值。</translation>
     </message>
     <message>
         <source>Takes the mean of each window of an image.</source>
-        <translation>取图像中每个窗的均值。</translation>
+        <translation>取图像中每个窗口的均值。</translation>
     </message>
     <message>
         <source>Takes the mean of its inputs, place by place. Sizes are equal, or 1 where the one number counts for all.</source>
@@ -12674,15 +12674,15 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Takes the p-norm of each window along a sequence. (Power-average pooling)</source>
-        <translation>沿序列取每个窗的 p 范数。（幂平均池化）</translation>
+        <translation>沿序列取每个窗口的 p 范数。（幂平均池化）</translation>
     </message>
     <message>
         <source>Takes the p-norm of each window of a volume. (Power-average pooling)</source>
-        <translation>取体数据中每个窗的 p 范数。（幂平均池化）</translation>
+        <translation>取体数据中每个窗口的 p 范数。（幂平均池化）</translation>
     </message>
     <message>
         <source>Takes the p-norm of each window of an image. (Power-average pooling)</source>
-        <translation>取图像中每个窗的 p 范数。（幂平均池化）</translation>
+        <translation>取图像中每个窗口的 p 范数。（幂平均池化）</translation>
     </message>
     <message>
         <source>Takes the smallest of its inputs, place by place. Sizes are equal, or 1 where the one number counts for all.</source>
@@ -12898,7 +12898,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>The lags of a validation or test window may lie in the split before</source>
-        <translation>验证或测试窗的滞后可位于前一个拆分中</translation>
+        <translation>验证或测试窗口的滞后可位于前一个拆分中</translation>
     </message>
     <message>
         <source>The largest</source>
@@ -13070,7 +13070,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>The steps since the project was opened: a click goes back or forward to one</source>
-        <translation>自项目打开以来的各个步骤：单击可后退或前进到某一步</translation>
+        <translation>自工程打开以来的各个步骤：单击可后退或前进到某一步</translation>
     </message>
     <message>
         <source>The sum</source>
@@ -13247,7 +13247,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Time from one window to the next</source>
-        <translation>从一个窗到下一个窗的时间</translation>
+        <translation>从一个窗口到下一个窗口的时间</translation>
     </message>
     <message>
         <source>Time limit</source>
@@ -13327,7 +13327,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Top-k accuracy on the validation split</source>
-        <translation>验证部分的前 k 准确度</translation>
+        <translation>验证集的前 k 准确度</translation>
     </message>
     <message>
         <source>Top-k classes</source>
@@ -14429,7 +14429,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>&apos;{interface}&apos; is no name of an interface, such as eth0.</source>
         <comment>engine message</comment>
-        <translation>“{interface}”不是接口名称，例如 eth0。</translation>
+        <translation>“{interface}”不是网络接口的名称；接口名称例如 eth0。</translation>
     </message>
     <message>
         <source>&apos;{key}&apos; of {path} is a link, which is not followed: weights lie in the file itself.</source>
@@ -15019,7 +15019,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>A shift would move the past of a window away from the steps to predict.</source>
         <comment>engine message</comment>
-        <translation>平移会使窗的过去远离要预测的时间步。</translation>
+        <translation>平移会使窗口的过去远离要预测的时间步。</translation>
     </message>
     <message>
         <source>A split is of the run&apos;s own data, and other data was named.</source>
@@ -15079,12 +15079,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>A window of {side} is larger than the sample: expected at most {axes}.</source>
         <comment>engine message</comment>
-        <translation>{side} 的窗大于样本：应最多 {axes}。</translation>
+        <translation>{side} 的窗口大于样本：应最多 {axes}。</translation>
     </message>
     <message>
         <source>A window of {window_ms} ms is longer than the sounds, or too long: they last {length} s.</source>
         <comment>engine message</comment>
-        <translation>{window_ms} 毫秒的窗长于声音，或过长：声音持续 {length} 秒。</translation>
+        <translation>{window_ms} 毫秒的窗口长于声音，或过长：声音持续 {length} 秒。</translation>
     </message>
     <message>
         <source>A worker has not answered: {value}.</source>
@@ -15289,7 +15289,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>An image of {str} has {count} such windows ({sizes} × {sizes_2}), received a sequence of {steps} steps.</source>
         <comment>engine message</comment>
-        <translation>{str} 的图像有 {count} 个这样的窗 ({sizes} × {sizes_2})，收到 {steps} 步的序列。</translation>
+        <translation>{str} 的图像有 {count} 个这样的窗口 ({sizes} × {sizes_2})，收到 {steps} 步的序列。</translation>
     </message>
     <message>
         <source>An image size (data.image_size) makes those of images the same.</source>
@@ -15474,7 +15474,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Blocks overlap: at random, tokens of the test split are in blocks of the training split, too.</source>
         <comment>engine message</comment>
-        <translation>块互相重叠：随机拆分时，测试部分的词元也会出现在训练部分的块中。</translation>
+        <translation>块互相重叠：随机拆分时，测试集的词元也会出现在训练集的块中。</translation>
     </message>
     <message>
         <source>Both need the same.</source>
@@ -15654,7 +15654,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Choose a shorter window (data.window_ms), or a longer duration.</source>
         <comment>engine message</comment>
-        <translation>请选择更短的窗 (data.window_ms)，或更长的时长。</translation>
+        <translation>请选择更短的窗口 (data.window_ms)，或更长的时长。</translation>
     </message>
     <message>
         <source>Choose a smaller --batch.</source>
@@ -15769,7 +15769,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Choose fewer bands, or a longer window.</source>
         <comment>engine message</comment>
-        <translation>请选择更少的频带，或更长的窗。</translation>
+        <translation>请选择更少的频带，或更长的窗口。</translation>
     </message>
     <message>
         <source>Choose fewer folds (data.folds).</source>
@@ -15784,7 +15784,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Choose fewer lags, a shorter horizon, or smaller splits for validation and test.</source>
         <comment>engine message</comment>
-        <translation>请选择更少的滞后、更短的预测范围，或更小的验证和测试部分。</translation>
+        <translation>请选择更少的滞后、更短的预测范围，或更小的验证和测试集。</translation>
     </message>
     <message>
         <source>Choose folders, or another split.</source>
@@ -16444,7 +16444,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Each step should be a window of {str} places: expected a multiple of {places} channels, received {channels}.</source>
         <comment>engine message</comment>
-        <translation>每个时间步应为 {str} 个位置的窗：通道数应为 {places} 的倍数，收到 {channels}。</translation>
+        <translation>每个时间步应为 {str} 个位置的窗口：通道数应为 {places} 的倍数，收到 {channels}。</translation>
     </message>
     <message>
         <source>End after 10 validations without progress</source>
@@ -16454,7 +16454,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>End it in a map of the size of the input: a convolution with a window of 1, after upsampling what was pooled.</source>
         <comment>engine message</comment>
-        <translation>让网络以与输入同样大小的图结束：先对池化过的部分上采样，再用窗口为 1 的卷积。</translation>
+        <translation>让网络以与输入同样大小的图结束：先对池化过的部分上采样，再用核大小为 1 的卷积。</translation>
     </message>
     <message>
         <source>End it in a sequence: a recurrent layer that gives all steps, or convolutions along it, and a fully connected layer.</source>
@@ -16464,7 +16464,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>End it in a volume of the size of the input: a convolution with a window of 1, after upsampling what was pooled.</source>
         <comment>engine message</comment>
-        <translation>让网络以与输入同样大小的体积结束：先对池化过的部分上采样，再用窗口为 1 的卷积。</translation>
+        <translation>让网络以与输入同样大小的体数据结束：先对池化过的部分上采样，再用核大小为 1 的卷积。</translation>
     </message>
     <message>
         <source>End it in one vector per sample: a fully connected layer, a global pooling, or the last step of a sequence.</source>
@@ -17459,7 +17459,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Give what it takes: --args &apos;num_classes=10&apos;</source>
         <comment>engine message</comment>
-        <translation>请给出它接收的内容：--args &apos;num_classes=10&apos;</translation>
+        <translation>请给出它的参数：--args &apos;num_classes=10&apos;</translation>
     </message>
     <message>
         <source>Give yourself permission to read it, or choose other data.</source>
@@ -18244,7 +18244,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Make the training split larger.</source>
         <comment>engine message</comment>
-        <translation>请增大训练部分。</translation>
+        <translation>请增大训练集。</translation>
     </message>
     <message>
         <source>McNemar&apos;s exact test</source>
@@ -18259,22 +18259,22 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Minimum and maximum of the training split become -1 and 1</source>
         <comment>engine message</comment>
-        <translation>训练部分的最小值和最大值变为 -1 和 1</translation>
+        <translation>训练集的最小值和最大值变为 -1 和 1</translation>
     </message>
     <message>
         <source>Minimum and maximum of the training split become 0 and 1</source>
         <comment>engine message</comment>
-        <translation>训练部分的最小值和最大值变为 0 和 1</translation>
+        <translation>训练集的最小值和最大值变为 0 和 1</translation>
     </message>
     <message>
         <source>Minus the mean of the training split</source>
         <comment>engine message</comment>
-        <translation>减去训练部分的均值</translation>
+        <translation>减去训练集的均值</translation>
     </message>
     <message>
         <source>Minus the mean, divided by the standard deviation of the training split</source>
         <comment>engine message</comment>
-        <translation>减去训练部分的均值，再除以其标准差</translation>
+        <translation>减去训练集的均值，再除以其标准差</translation>
     </message>
     <message>
         <source>Mixed images take shares of their classes, one class per sample; the data has {targets}.</source>
@@ -18284,7 +18284,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>More samples do not fit{limit}: {why_not}.</source>
         <comment>engine message</comment>
-        <translation type="unfinished"></translation>
+        <translation>再多的样本{limit}放不下：{why_not}。</translation>
     </message>
     <message>
         <source>Move it away, or repair it.</source>
@@ -18779,7 +18779,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>No window fits into the training split: each takes lags + horizon = {span} steps, and the longest series has {max} to train on.</source>
         <comment>engine message</comment>
-        <translation>训练部分放不下任何窗：每个窗占滞后 + 预测范围 = {span} 步，而最长的序列有 {max} 步可用于训练。</translation>
+        <translation>训练集放不下任何窗口：每个窗口占滞后 + 预测范围 = {span} 步，而最长的序列有 {max} 步可用于训练。</translation>
     </message>
     <message>
         <source>None is expected to fit: {name} needs the least, {memory_bytes} per worker of {room}; use a smaller mini-batch,{on_gpus} or gradient accumulation.</source>
@@ -18794,7 +18794,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>None of {most_tries} choices fulfils the {constraints} constraint(s) of the experiment: {constraints_2}.</source>
         <comment>engine message</comment>
-        <translation>{most_tries} 次选择都不满足实验的 {constraints} 个约束：{constraints_2}。</translation>
+        <translation>尝试了 {most_tries} 次，都未能同时满足实验的 {constraints} 个约束：{constraints_2}。</translation>
     </message>
     <message>
         <source>Normalise &apos;{name}&apos; (z-score)</source>
@@ -19284,7 +19284,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Put the weights beside the file (--external-data yes), in float32 and opset {lowest_exported} or above, or export to PyTorch.</source>
         <comment>engine message</comment>
-        <translation>请将权重放在文件旁 (--external-data yes)，使用 float32 和 opset {lowest_exported} 或更高，或导出为 PyTorch。</translation>
+        <translation>请将权重放在文件旁 (--external-data yes)，并使用 float32 和 opset {lowest_exported} 或更高版本；或导出为 PyTorch。</translation>
     </message>
     <message>
         <source>Put them where its hosts see them, and say so: netwright-engine cluster edit {name} --set &quot;path_map={parent}=/shared/data&quot;.</source>
@@ -20144,7 +20144,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The add-on &apos;{title}&apos; is not used: {error}</source>
         <comment>engine message</comment>
-        <translation>附加组件“{title}”未使用：{error}</translation>
+        <translation>附加组件“{title}”未启用：{error}</translation>
     </message>
     <message>
         <source>The add-on &apos;{title}&apos; {failure}: {reason}.</source>
@@ -20404,7 +20404,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The data has no validation split: the last network is kept, and patience has no effect.</source>
         <comment>engine message</comment>
-        <translation>数据没有验证部分：保留最后的网络，patience 不起作用。</translation>
+        <translation>数据没有验证集：保留最后的网络，patience 不起作用。</translation>
     </message>
     <message>
         <source>The data has {classes} {task}{of}, the list {weights} weight(s).</source>
@@ -21409,7 +21409,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The plateau schedule follows validations; the data has no validation split.</source>
         <comment>engine message</comment>
-        <translation>plateau 调度依据验证结果；数据没有验证部分。</translation>
+        <translation>plateau 调度依据验证结果；数据没有验证集。</translation>
     </message>
     <message>
         <source>The ports of &apos;{key}&apos; must be a tuple of names, received {names}.</source>
@@ -21464,7 +21464,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The profile &apos;{name}&apos; takes no runs to leave behind: their coordinator is on this machine.</source>
         <comment>engine message</comment>
-        <translation>配置文件“{name}”不接收可离开的运行：其协调进程在本机上。</translation>
+        <translation>配置文件“{name}”不接收可脱离本机继续的运行：其协调进程在本机上。</translation>
     </message>
     <message>
         <source>The program cannot be read: torch&apos;s exporter gave nothing.</source>
@@ -21949,7 +21949,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The target is looked for at validations; the data has no validation split.</source>
         <comment>engine message</comment>
-        <translation>目标值在验证时检查；数据没有验证部分。</translation>
+        <translation>目标值在验证时检查；数据没有验证集。</translation>
     </message>
     <message>
         <source>The target {target} of {key_of} in {shown} cannot be read: {words}.</source>
@@ -22019,12 +22019,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The training split has no samples.</source>
         <comment>engine message</comment>
-        <translation>训练部分没有样本。</translation>
+        <translation>训练集没有样本。</translation>
     </message>
     <message>
         <source>The training split has {samples} sample(s), fewer than the mini-batch size of {mini_batch_size}: each iteration takes all of them.</source>
         <comment>engine message</comment>
-        <translation>训练部分有 {samples} 个样本，少于小批量大小 {mini_batch_size}：每次迭代都会使用全部样本。</translation>
+        <translation>训练集有 {samples} 个样本，少于小批量大小 {mini_batch_size}：每次迭代都会使用全部样本。</translation>
     </message>
     <message>
         <source>The transcript &apos;{name}&apos; of sample {worst} needs {steps} steps (one per class, one more between equal ones), but of its {length} steps {remaining} leave the network.</source>
@@ -22049,7 +22049,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The validation is small: with {count} sample(s), an accuracy of 90 % is known to ± {width}</source>
         <comment>engine message</comment>
-        <translation>验证部分较小：有 {count} 个样本时，90 % 的准确度只精确到 ± {width}</translation>
+        <translation>验证集较小：有 {count} 个样本时，90 % 的准确度只精确到 ± {width}</translation>
     </message>
     <message>
         <source>The version of Netwright that trained the run did not store how the data was prepared.</source>
@@ -22169,17 +22169,17 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The window covers {reach} along axis {axis}, and the input has {n} and {padding} of padding on both sides.</source>
         <comment>engine message</comment>
-        <translation>窗在轴 {axis} 上覆盖 {reach}，而输入有 {n}，两侧各有 {padding} 的填充。</translation>
+        <translation>窗口在轴 {axis} 上覆盖 {reach}，而输入的长度为 {n}，两侧各有 {padding} 的填充。</translation>
     </message>
     <message>
         <source>The window covers {reach} along axis {axis}, and the input has {n}.</source>
         <comment>engine message</comment>
-        <translation>窗在轴 {axis} 上覆盖 {reach}，而输入有 {n}。</translation>
+        <translation>窗口在轴 {axis} 上覆盖 {reach}，而输入的长度为 {n}。</translation>
     </message>
     <message>
         <source>The window has {window_length} steps, the signal {steps}.</source>
         <comment>engine message</comment>
-        <translation>窗有 {window_length} 步，信号有 {steps} 步。</translation>
+        <translation>窗口有 {window_length} 步，信号有 {steps} 步。</translation>
     </message>
     <message>
         <source>The workers have summed numbers and got another sum.</source>
@@ -22254,7 +22254,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The {name} split has no window: each takes lags + horizon = {span} steps.</source>
         <comment>engine message</comment>
-        <translation>{name} 部分没有窗：每个窗占滞后 + 预测范围 = {span} 步。</translation>
+        <translation>{name} 部分没有窗口：每个窗口占滞后 + 预测范围 = {span} 步。</translation>
     </message>
     <message>
         <source>The {noun} {path} cannot be read: {value}.</source>
@@ -22299,7 +22299,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>The {subject} no window of {span} steps of their own: their lags reach back into the split before, predicted steps do not (data.split_overlap=none leaves such windows out).</source>
         <comment>engine message</comment>
-        <translation>{subject}没有自己的 {span} 步的窗：其滞后会伸入前一部分，而预测的时间步不会（data.split_overlap=none 可排除这些窗）。</translation>
+        <translation>{subject}没有自己的 {span} 步的窗口：其滞后会伸入前一部分，而预测的时间步不会（data.split_overlap=none 可排除这些窗口）。</translation>
     </message>
     <message>
         <source>Their mean is {mean}, their standard deviation {deviation}: the first steps are far too long, or far too short.</source>
@@ -22579,12 +22579,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>There is no threshold to store: it takes an output with one class per sample, and a validation split.</source>
         <comment>engine message</comment>
-        <translation>没有可存储的阈值：需要每个样本一个类别的输出，以及验证部分。</translation>
+        <translation>没有可存储的阈值：需要每个样本一个类别的输出，以及验证集。</translation>
     </message>
     <message>
         <source>There is no validation split, from which a threshold would follow.</source>
         <comment>engine message</comment>
-        <translation>没有可据以得出阈值的验证部分。</translation>
+        <translation>没有可据以得出阈值的验证集。</translation>
     </message>
     <message>
         <source>There is no validation: nobody sees when the network stops learning and begins to learn by heart</source>
@@ -23039,7 +23039,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Use a window of at most {steps_2}.</source>
         <comment>engine message</comment>
-        <translation>请使用最多 {steps_2} 步的窗。</translation>
+        <translation>请使用最多 {steps_2} 步的窗口。</translation>
     </message>
     <message>
         <source>Use activations, which shows what any layer gives, or integrated_gradients and occlusion, which show what an answer follows from.</source>
@@ -23124,7 +23124,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Use batch normalisation, or an input with more places or more channels together.</source>
         <comment>engine message</comment>
-        <translation>请使用批量归一化，或位置更多、归在一起的通道更多的输入。</translation>
+        <translation>请使用批量归一化，或位置更多、每组通道更多的输入。</translation>
     </message>
     <message>
         <source>Use changes of colours only.</source>
@@ -23389,7 +23389,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>with kernels for its kind</source>
         <comment>engine message</comment>
-        <translation>使用同类设备的内核</translation>
+        <translation>使用为同类设备编译的内核</translation>
     </message>
     <message>
         <source>with kernels of its own</source>
@@ -23409,7 +23409,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{generation}computes with kernels for its kind</source>
         <comment>engine message</comment>
-        <translation>{generation}使用同类设备的内核计算</translation>
+        <translation>{generation}使用为同类设备编译的内核计算</translation>
     </message>
     <message>
         <source>{generation}computes with kernels of its own</source>
@@ -23694,7 +23694,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Windows behind the end of a sequence would overlap its last steps.</source>
         <comment>engine message</comment>
-        <translation>序列末端之后的窗会与其最后的时间步重叠。</translation>
+        <translation>序列末端之后的窗口会与其最后的时间步重叠。</translation>
     </message>
     <message>
         <source>With a folder of {noun}s, images lie there without subfolders.</source>
@@ -23719,7 +23719,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>With windows of {kernel} axis {axis}, which has {size}, can become 1 to {most}; received {out_size}.</source>
         <comment>engine message</comment>
-        <translation>窗大小为 {kernel} 时，大小为 {size} 的轴 {axis} 可变为 1 到 {most}；收到 {out_size}。</translation>
+        <translation>窗口大小为 {kernel} 时，大小为 {size} 的轴 {axis} 可变为 1 到 {most}；收到 {out_size}。</translation>
     </message>
     <message>
         <source>Worker {number} would get no sample of a mini-batch of {batch}: its weight is {loads} of {loads_2}.</source>
@@ -25379,7 +25379,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>has gaps in its window</source>
         <comment>engine message</comment>
-        <translation>的窗中有间隙</translation>
+        <translation>的窗口中有间隙</translation>
     </message>
     <message>
         <source>has indices that are no sequence</source>
@@ -26094,7 +26094,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>it must be the number of windows</source>
         <comment>engine message</comment>
-        <translation>它必须为窗的个数</translation>
+        <translation>它必须为窗口的个数</translation>
     </message>
     <message>
         <source>it occurred at another step when the steps before it were replayed</source>
@@ -26239,12 +26239,12 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{alone} class has one sample, which is in training since it cannot be divided: {alone_2}.</source>
         <comment>engine message</comment>
-        <translation>有 {alone} 个类别只有一个样本，因无法再分而留在训练部分：{alone_2}。</translation>
+        <translation>有 {alone} 个类别只有一个样本，因无法再分而留在训练集：{alone_2}。</translation>
     </message>
     <message>
         <source>{alone} classes have one sample each, which is in training since it cannot be divided: {alone_2}.</source>
         <comment>engine message</comment>
-        <translation>有 {alone} 个类别各只有一个样本，因无法再分而留在训练部分：{alone_2}。</translation>
+        <translation>有 {alone} 个类别各只有一个样本，因无法再分而留在训练集：{alone_2}。</translation>
     </message>
     <message>
         <source>{bad} of {total} image file in {folder} cannot be used{sample}:{lines}{more}</source>
@@ -26809,7 +26809,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>makes a larger output than its window does</source>
         <comment>engine message</comment>
-        <translation>输出大于其窗所产生的大小</translation>
+        <translation>输出大于其窗口所产生的大小</translation>
     </message>
     <message>
         <source>makes a single place of several</source>
@@ -26934,7 +26934,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>must be at least the window of {window_length} steps, received {fft_length}.</source>
         <comment>engine message</comment>
-        <translation>至少须为 {window_length} 步的窗，收到 {fft_length}。</translation>
+        <translation>至少须为 {window_length} 步的窗口，收到 {fft_length}。</translation>
     </message>
     <message>
         <source>must be from the symmetry, {low}, to 40 times it, {high}; received {time_bandwidth}.</source>
@@ -26944,7 +26944,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>must be smaller than the window of {window_length} steps, received {overlap}.</source>
         <comment>engine message</comment>
-        <translation>必须小于 {window_length} 步的窗，收到 {overlap}。</translation>
+        <translation>必须小于 {window_length} 步的窗口，收到 {overlap}。</translation>
     </message>
     <message>
         <source>name the column or array that divides the samples.</source>
@@ -27524,7 +27524,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>rounds the number of its windows up</source>
         <comment>engine message</comment>
-        <translation>将窗的个数向上舍入</translation>
+        <translation>将窗口的个数向上舍入</translation>
     </message>
     <message>
         <source>row</source>
@@ -27619,7 +27619,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>sees a window of the steps</source>
         <comment>engine message</comment>
-        <translation>只看时间步的一个窗</translation>
+        <translation>只看时间步的一个窗口</translation>
     </message>
     <message>
         <source>sequence</source>
@@ -28899,17 +28899,17 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>without gaps in the window</source>
         <comment>engine message</comment>
-        <translation>窗中没有间隙</translation>
+        <translation>窗口中没有间隙</translation>
     </message>
     <message>
         <source>without gaps in the window and without indices</source>
         <comment>engine message</comment>
-        <translation>窗中没有间隙，不给出索引</translation>
+        <translation>窗口中没有间隙，不给出索引</translation>
     </message>
     <message>
         <source>without masks of padding and earlier keys</source>
         <comment>engine message</comment>
-        <translation>没有填充掩码和较早的键</translation>
+        <translation>没有填充掩码和先前的键</translation>
     </message>
     <message>
         <source>words and signs, of the training texts</source>
@@ -29029,7 +29029,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{between} window(s) {verbs} two splits and {verbs_2} unused.</source>
         <comment>engine message</comment>
-        <translation>{between} 个窗跨越两个部分，未使用。</translation>
+        <translation>{between} 个窗口跨越两个部分，未使用。</translation>
     </message>
     <message>
         <source>{broken} of {trials} trial(s) failed: {broken_2}</source>
@@ -29259,7 +29259,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{count} of {sum} steps in &apos;{time}&apos; are longer than the usual one, as without weekends: rows are taken to follow each other evenly (data.time_gaps=break has no window cross them).</source>
         <comment>engine message</comment>
-        <translation>“{time}”中 {sum} 步有 {count} 步比通常的长（例如没有周末）：各行视为均匀相接（data.time_gaps=break 可使窗不跨越它们）。</translation>
+        <translation>“{time}”中 {sum} 步有 {count} 步比通常的长（例如没有周末）：各行视为均匀相接（data.time_gaps=break 可使窗口不跨越它们）。</translation>
     </message>
     <message>
         <source>{count} row(s) of the file are like that.</source>
@@ -30254,7 +30254,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{name}: its {count} numbers in the file of constants do not learn.</source>
         <comment>engine message</comment>
-        <translation>{name}：其常量文件中的 {count} 个数不学习。</translation>
+        <translation>{name}：其常量文件中的 {count} 个数不参与学习。</translation>
     </message>
     <message>
         <source>{name}{inner} is inside a block, and a block is in one stage as a whole: name {name_2}, or ungroup it.</source>
@@ -31074,7 +31074,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{path}: the longest stretch without a gap has {longest} step(s); a window takes {needed}.</source>
         <comment>engine message</comment>
-        <translation>{path}：最长的无间断段有 {longest} 步；一个窗需要 {needed} 步。</translation>
+        <translation>{path}：最长的无间断段有 {longest} 步；一个窗口需要 {needed} 步。</translation>
     </message>
     <message>
         <source>{path}: the network cannot be fitted, since there is no data to fit it to.</source>
@@ -31804,7 +31804,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{subject} holds {values}; labels are 0 or 1, or truth values.</source>
         <comment>engine message</comment>
-        <translation>{subject}含有 {values}；标签应为 0 或 1，或真值。</translation>
+        <translation>{subject}含有 {values}；标签应为 0 或 1，或布尔值。</translation>
     </message>
     <message>
         <source>{subject} is a cell array of different things, or of arrays that are no matrices.</source>
@@ -32464,7 +32464,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{where}: expected a window within the sound and the transform, and bands for mel alone</source>
         <comment>engine message</comment>
-        <translation>{where}：应为声音和变换范围内的窗，且仅 mel 有频带</translation>
+        <translation>{where}：应为声音和变换范围内的窗口，且仅 mel 有频带</translation>
     </message>
     <message>
         <source>{where}: expected different words, and a tokenizer for pieces alone</source>
@@ -32630,7 +32630,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Compare with…</source>
-        <translation>与其他项目比较…</translation>
+        <translation>与其他工程比较…</translation>
     </message>
     <message>
         <source>Explain…</source>
@@ -32698,7 +32698,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>That of the best validation if there is a validation split</source>
-        <translation>有验证部分时为最佳验证的网络</translation>
+        <translation>有验证集时，为验证结果最佳时的网络</translation>
     </message>
     <message>
         <source>Tour</source>
@@ -32706,7 +32706,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Train the project as it is now: after the current run, or at once if there is none</source>
-        <translation>按现状训练项目：在当前运行之后，如果没有运行则立即开始</translation>
+        <translation>按现状训练工程：在当前运行之后，如果没有运行则立即开始</translation>
     </message>
     <message>
         <source>Translation to the right</source>
@@ -32742,7 +32742,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Trust the project&apos;s code…</source>
-        <translation>信任项目的代码…</translation>
+        <translation>信任工程的代码…</translation>
     </message>
     <message>
         <source>Tune for me…</source>
@@ -32870,7 +32870,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Projects that name no profile train on this one</source>
-        <translation>未指定配置文件的项目使用此配置文件训练</translation>
+        <translation>未指定配置文件的工程使用此配置文件训练</translation>
     </message>
     <message>
         <source>Import…</source>
@@ -32926,7 +32926,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Projects that name no profile train on &apos;{name}&apos;.</source>
-        <translation>未指定配置文件的项目使用“{name}”训练。</translation>
+        <translation>未指定配置文件的工程使用“{name}”训练。</translation>
     </message>
     <message>
         <source>Import cluster profiles</source>
@@ -33058,7 +33058,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Version of ONNX&apos;s operators that the file uses, 13 to 25</source>
-        <translation>文件所用的 ONNX 运算符版本，13 到 25</translation>
+        <translation>文件所用的 ONNX 算子集 (opset) 版本，13 到 25</translation>
     </message>
     <message>
         <source>Version of the operators of the domain</source>
@@ -33186,7 +33186,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Weights of the steps in a window, periodic</source>
-        <translation>窗内时间步的权重，周期性</translation>
+        <translation>窗口内时间步的权重，周期性</translation>
     </message>
     <message>
         <source>Weights of the workers</source>
@@ -33238,7 +33238,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>What is wrong with the project, in order of effect, each with one cure</source>
-        <translation>项目有哪些问题，按影响排序，每个问题附一个解决办法</translation>
+        <translation>工程有哪些问题，按影响排序，每个问题附一个解决办法</translation>
     </message>
     <message>
         <source>What one sample is where the next token is predicted</source>
@@ -33262,7 +33262,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>What the project learns from: samples, recipe, findings</source>
-        <translation>项目学习所用的数据：样本、处理步骤、检查结果</translation>
+        <translation>工程学习所用的数据：样本、处理步骤、检查结果</translation>
     </message>
     <message>
         <source>What the reset gate works on</source>
@@ -33274,7 +33274,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>What windows of two splits may share</source>
-        <translation>两个拆分的窗可共有的内容</translation>
+        <translation>两个拆分的窗口可共有的内容</translation>
     </message>
     <message>
         <source>Where samples are kept while the network trains</source>
@@ -33310,19 +33310,19 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Window</source>
-        <translation>窗</translation>
+        <translation>窗口</translation>
     </message>
     <message>
         <source>Window length</source>
-        <translation>窗长</translation>
+        <translation>窗口长</translation>
     </message>
     <message>
         <source>Windows at borders</source>
-        <translation>边界处的窗</translation>
+        <translation>边界处的窗口</translation>
     </message>
     <message>
         <source>Windows end there</source>
-        <translation>窗在此处结束</translation>
+        <translation>窗口在此处结束</translation>
     </message>
     <message>
         <source>Windows-1252</source>
@@ -33558,7 +33558,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Evaluating the test split…</source>
-        <translation>正在评估测试部分…</translation>
+        <translation>正在评估测试集…</translation>
     </message>
     <message>
         <source>Not evaluated. Scores evaluates the run.</source>
@@ -33957,7 +33957,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>The address is in the project, and nothing was sent there yet. Netwright remembers your answer for this project.</source>
-        <translation>该地址写在项目中，尚未向其发送任何内容。Netwright 会为此项目记住您的回答。</translation>
+        <translation>该地址写在工程中，尚未向其发送任何内容。Netwright 会为此工程记住您的回答。</translation>
     </message>
     <message>
         <source>The data is at {hosts}</source>
@@ -33989,7 +33989,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>The samples of the training split as an epoch changes them at random</source>
-        <translation>训练部分的样本，按一轮中的随机变化显示</translation>
+        <translation>训练集的样本，按一轮中的随机变化显示</translation>
     </message>
     <message>
         <source>New samples</source>
@@ -34057,11 +34057,11 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>The network becomes a project that can be edited and trained, with its weights beside it.</source>
-        <translation>网络将成为可编辑和训练的项目，其权重位于项目旁。</translation>
+        <translation>网络将成为可编辑和训练的工程，其权重位于工程旁。</translation>
     </message>
     <message>
         <source>Project to write</source>
-        <translation>要写入的项目</translation>
+        <translation>要写入的工程</translation>
     </message>
     <message>
         <source>Sizes that the file leaves free</source>
@@ -34069,7 +34069,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>&amp;Project</source>
-        <translation>项目(&amp;P)</translation>
+        <translation>工程(&amp;P)</translation>
     </message>
     <message>
         <source>&amp;Free sizes</source>
@@ -34077,15 +34077,15 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Save the imported project</source>
-        <translation>保存导入的项目</translation>
+        <translation>保存导入的工程</translation>
     </message>
     <message>
         <source>Netwright projects (*{suffix})</source>
-        <translation>Netwright 项目 (*{suffix})</translation>
+        <translation>Netwright 工程 (*{suffix})</translation>
     </message>
     <message>
         <source>Choose where to save the project.</source>
-        <translation>请选择项目的保存位置。</translation>
+        <translation>请选择工程的保存位置。</translation>
     </message>
     <message>
         <source>It exists in {folder}; its network and weights are lost.</source>
@@ -34261,7 +34261,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>recent project</source>
-        <translation>最近的项目</translation>
+        <translation>最近的工程</translation>
     </message>
     <message>
         <source>Press Del to remove it from the list.</source>
@@ -34454,7 +34454,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>The block takes {size:,} bytes; one of your blocks has at most {limit:,}.</source>
-        <translation>该模块占 {size:,} 字节；您的模块最多占 {limit:,} 字节。</translation>
+        <translation>该模块占 {size:,} 字节；您的每个模块不得超过 {limit:,} 字节。</translation>
     </message>
     <message>
         <source>{path} cannot be written: {reason}.</source>
@@ -34728,7 +34728,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>The project is looked at, and its network trained for some seconds on the CPU, without changing anything. Findings are in the order of their effect.</source>
-        <translation>检查项目，并在 CPU 上将其网络训练几秒钟，不做任何更改。检查结果按影响大小排列。</translation>
+        <translation>检查工程，并在 CPU 上将其网络训练几秒钟，不做任何更改。检查结果按影响大小排列。</translation>
     </message>
     <message>
         <source>Doctor</source>
@@ -34790,7 +34790,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>The project has no file yet. Choose one with Save as.</source>
-        <translation>项目尚无文件。请用“另存为”选择一个。</translation>
+        <translation>工程尚无文件。请用“另存为”选择一个。</translation>
     </message>
     <message>
         <source>{file} belongs to Netwright, which opens it as a copy. Save in a folder of your own.</source>
@@ -34946,7 +34946,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>The project cannot be opened</source>
-        <translation>无法打开项目</translation>
+        <translation>无法打开工程</translation>
     </message>
     <message>
         <source>Unsaved work on {title} was recovered.</source>
@@ -34954,7 +34954,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Projects and networks ({patterns})</source>
-        <translation>项目和网络 ({patterns})</translation>
+        <translation>工程和网络 ({patterns})</translation>
     </message>
     <message>
         <source>Data of any kind (*)</source>
@@ -34962,11 +34962,11 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Open a project, a network or data</source>
-        <translation>打开项目、网络或数据</translation>
+        <translation>打开工程、网络或数据</translation>
     </message>
     <message>
         <source>Save the project</source>
-        <translation>保存项目</translation>
+        <translation>保存工程</translation>
     </message>
     <message>
         <source>{file} was changed by another program.</source>
@@ -34982,7 +34982,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>The project cannot be saved</source>
-        <translation>无法保存项目</translation>
+        <translation>无法保存工程</translation>
     </message>
     <message>
         <source>Save elsewhere</source>
@@ -35236,7 +35236,7 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
     </message>
     <message>
         <source>This project was not imported here: there is no report.</source>
-        <translation>此项目不是在此处导入的：没有报告。</translation>
+        <translation>此工程不是在此处导入的：没有报告。</translation>
     </message>
     <message>
         <source>The experiment cannot be stopped</source>
@@ -35244,7 +35244,7 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
     </message>
     <message>
         <source>Open recent</source>
-        <translation>打开最近的项目</translation>
+        <translation>打开最近的工程</translation>
     </message>
     <message>
         <source>Open an example</source>
@@ -35260,7 +35260,7 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
     </message>
     <message>
         <source>No project was opened yet</source>
-        <translation>尚未打开过项目</translation>
+        <translation>尚未打开过工程</translation>
     </message>
     <message>
         <source>The examples are not installed</source>
@@ -35354,7 +35354,7 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
     </message>
     <message>
         <source>What varies is saved in the project. This installation has no part that trains with it.</source>
-        <translation>变化的值已保存在项目中。此安装没有用于据此训练的组件。</translation>
+        <translation>变化的值已保存在工程中。此安装没有用于据此训练的组件。</translation>
     </message>
     <message>
         <source>Picture (*.png)</source>
@@ -35472,7 +35472,7 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
     </message>
     <message>
         <source>Temperature {temperature}, fitted on the validation split.</source>
-        <translation>温度 {temperature}，在验证部分上拟合。</translation>
+        <translation>温度 {temperature}，在验证集上拟合。</translation>
     </message>
     <message>
         <source>Stored with the network, which predict applies: {temperature}.</source>
@@ -35540,7 +35540,7 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
     </message>
     <message>
         <source>Train the project after {run}</source>
-        <translation>在 {run} 之后训练项目</translation>
+        <translation>在 {run} 之后训练工程</translation>
     </message>
     <message>
         <source>Stop {run} and keep the trained weights</source>
@@ -35680,7 +35680,7 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
     </message>
     <message>
         <source>There are runs of other projects in this folder.</source>
-        <translation>此文件夹中有其他项目的运行。</translation>
+        <translation>此文件夹中有其他工程的运行。</translation>
     </message>
     <message>
         <source>Find runs: accuracy &gt; 98</source>
@@ -35704,7 +35704,7 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
     </message>
     <message>
         <source>Train the project as it is now; while a run trains, after it</source>
-        <translation>按项目的当前状态训练；如果有运行正在训练，则排在其后</translation>
+        <translation>按工程的当前状态训练；如果有运行正在训练，则排在其后</translation>
     </message>
     <message>
         <source>Train with many values of options and layers, and compare the trials</source>
@@ -35726,7 +35726,7 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
     </message>
     <message>
         <source>Runs of other projects too</source>
-        <translation>同时显示其他项目的运行</translation>
+        <translation>同时显示其他工程的运行</translation>
     </message>
     <message>
         <source>Name of the run</source>
@@ -35766,7 +35766,7 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
     </message>
     <message>
         <source>Let the open project start from the result of this run: transfer learning</source>
-        <translation>让打开的项目从此运行的结果开始：迁移学习</translation>
+        <translation>让打开的工程从此运行的结果开始：迁移学习</translation>
     </message>
     <message>
         <source>Register as a model…</source>
@@ -35782,11 +35782,11 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
     </message>
     <message>
         <source>Open project</source>
-        <translation>打开项目</translation>
+        <translation>打开工程</translation>
     </message>
     <message>
         <source>Open an unsaved copy of the project as it was when this run started</source>
-        <translation>打开项目在此运行启动时的副本（未保存）</translation>
+        <translation>打开工程在此运行启动时的副本（未保存）</translation>
     </message>
     <message>
         <source>Reuse options</source>
@@ -35794,7 +35794,7 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
     </message>
     <message>
         <source>Copy the training options of this run into the open project; can be undone</source>
-        <translation>将此运行的训练选项复制到打开的项目中；可以撤消</translation>
+        <translation>将此运行的训练选项复制到打开的工程中；可以撤消</translation>
     </message>
     <message>
         <source>Show the folder with the files of the run</source>
@@ -35818,11 +35818,11 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
     </message>
     <message>
         <source>Opened a copy of the project of {title}. Save it to keep it.</source>
-        <translation>已打开 {title} 的项目副本。要保留它，请保存。</translation>
+        <translation>已打开 {title} 的工程副本。要保留它，请保存。</translation>
     </message>
     <message>
         <source>The open project already has these training options.</source>
-        <translation>打开的项目已经使用这些训练选项。</translation>
+        <translation>打开的工程已经使用这些训练选项。</translation>
     </message>
     <message>
         <source>Reuse options of a run</source>
@@ -35834,7 +35834,7 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
     </message>
     <message>
         <source>The project of the run cannot be read</source>
-        <translation>无法读取此运行的项目</translation>
+        <translation>无法读取此运行的工程</translation>
     </message>
     <message>
         <source>The trials and columns that are shown (*.csv)</source>
@@ -36194,7 +36194,7 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     </message>
     <message>
         <source>This project brings Python code of its own. May it run?</source>
-        <translation>此项目自带 Python 代码。是否允许运行？</translation>
+        <translation>此工程自带 Python 代码。是否允许运行？</translation>
     </message>
     <message>
         <source>An assistant</source>
@@ -36206,7 +36206,7 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     </message>
     <message>
         <source>{client} asks for it. The run takes the file of the project as it was saved.</source>
-        <translation>请求来自 {client}。运行使用项目文件最后保存的内容。</translation>
+        <translation>请求来自 {client}。运行使用工程文件最后保存的内容。</translation>
     </message>
     <message>
         <source>Start run</source>
@@ -36230,7 +36230,7 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     </message>
     <message>
         <source>{client} has written {file} beside it. The project is as it was.</source>
-        <translation>{client} 已在同一文件夹中写入 {file}。项目本身没有改变。</translation>
+        <translation>{client} 已在同一文件夹中写入 {file}。工程本身没有改变。</translation>
     </message>
     <message>
         <source>Show changes</source>
@@ -36591,7 +36591,7 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     </message>
     <message>
         <source>Not a number at {step:,.0f}, {count:,} in all</source>
-        <translation>第 {step:,.0f} 次迭代的值不是数，共 {count:,} 个</translation>
+        <translation>第 {step:,.0f} 次迭代出现非数值 (NaN)，共 {count:,} 处</translation>
     </message>
     <message>
         <source>Not a number at {step:,.0f}</source>
@@ -36635,7 +36635,7 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     </message>
     <message>
         <source>The engine ended {times} times in a row. Try `netwright-engine devices`.</source>
-        <translation>引擎连续结束了 {times} 次。请尝试 `netwright-engine devices`。</translation>
+        <translation>引擎已连续 {times} 次意外结束。请尝试 `netwright-engine devices`。</translation>
     </message>
     <message>
         <source>More</source>
@@ -36843,7 +36843,7 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     <message numerus="yes">
         <source>%n more run(s) of this project in progress, listed in Runs.</source>
         <translation>
-            <numerusform>此项目另有 %n 个运行正在进行，列在“运行”中。</numerusform>
+            <numerusform>此工程另有 %n 个运行正在进行，列在“运行”中。</numerusform>
         </translation>
     </message>
     <message>
@@ -36895,7 +36895,7 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     <message numerus="yes">
         <source>Beside %n run(s) of other projects in the queue</source>
         <translation>
-            <numerusform>队列中还有其他项目的 %n 个运行</numerusform>
+            <numerusform>队列中还有其他工程的 %n 个运行</numerusform>
         </translation>
     </message>
     <message>
@@ -37292,7 +37292,7 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     </message>
     <message>
         <source>OK keeps the options in the project. They hold for the next run.</source>
-        <translation>单击“确定”可将选项保留在项目中。它们对下一个运行生效。</translation>
+        <translation>单击“确定”可将选项保留在工程中。它们对下一个运行生效。</translation>
     </message>
     <message>
         <source>One moment…</source>
@@ -37393,7 +37393,7 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     </message>
     <message>
         <source>Save the project first: trust belongs to the folder that it lies in.</source>
-        <translation>请先保存项目：信任属于项目所在的文件夹。</translation>
+        <translation>请先保存工程：信任属于工程所在的文件夹。</translation>
     </message>
     <message>
         <source>The code cannot be trusted yet</source>
@@ -37401,7 +37401,7 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     </message>
     <message>
         <source>The project&apos;s own code does not run. Network &gt; Trust the project&apos;s code asks again.</source>
-        <translation>项目自带的代码不会运行。选择“网络”&gt;“信任项目的代码”可再次询问。</translation>
+        <translation>工程自带的代码不会运行。选择“网络”&gt;“信任工程的代码”可再次询问。</translation>
     </message>
     <message>
         <source>The folder cannot be trusted</source>
@@ -37409,15 +37409,15 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     </message>
     <message>
         <source>The project&apos;s code is trusted.</source>
-        <translation>项目的代码受信任。</translation>
+        <translation>工程的代码受信任。</translation>
     </message>
     <message>
         <source>The project has no code of its own.</source>
-        <translation>项目没有自带的代码。</translation>
+        <translation>工程没有自带的代码。</translation>
     </message>
     <message>
         <source>Measuring the project&apos;s own layers…</source>
-        <translation>正在测量项目自带的层…</translation>
+        <translation>正在测量工程自带的层…</translation>
     </message>
     <message>
         <source>The sizes cannot be measured: {message}</source>
@@ -37489,7 +37489,7 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     </message>
     <message>
         <source>Drop it to open the project.</source>
-        <translation>松开以打开项目。</translation>
+        <translation>松开以打开工程。</translation>
     </message>
     <message>
         <source>Drop one file or one folder of this computer.</source>
@@ -37589,15 +37589,15 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     </message>
     <message>
         <source>Test split</source>
-        <translation>测试部分</translation>
+        <translation>测试集</translation>
     </message>
     <message>
         <source>Validation split</source>
-        <translation>验证部分</translation>
+        <translation>验证集</translation>
     </message>
     <message>
         <source>Training split</source>
-        <translation>训练部分</translation>
+        <translation>训练集</translation>
     </message>
     <message>
         <source>{name} has no data of its own. Choose data above: samples, and what is true of them.</source>
@@ -38151,7 +38151,7 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     </message>
     <message>
         <source>The models of this project cannot be remembered: {error}.</source>
-        <translation>无法保存此项目的模型列表：{error}。</translation>
+        <translation>无法保存此工程的模型列表：{error}。</translation>
     </message>
     <message>
         <source>Models ({pattern})</source>
@@ -38215,7 +38215,7 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     </message>
     <message>
         <source>Project with weights</source>
-        <translation>带权重的项目</translation>
+        <translation>带权重的工程</translation>
     </message>
     <message>
         <source>{kind} · on {data}</source>
@@ -38243,7 +38243,7 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     </message>
     <message>
         <source>A file of a network to evaluate, predict with and explain: ONNX, .pt2, Keras, a project</source>
-        <translation>可评估、用于预测和解释的网络文件：ONNX、.pt2、Keras 或项目</translation>
+        <translation>可评估、用于预测和解释的网络文件：ONNX、.pt2、Keras 或工程</translation>
     </message>
 </context>
 </TS>
