@@ -1,6 +1,7 @@
 """The layer to blame is named by all workers alike, whoever holds it."""
 
 import math
+from collections.abc import Sequence
 
 import pytest
 import torch
@@ -18,6 +19,14 @@ from tests.engine.training.process_groups import ThreadGroup, on_threads
 STAGES = (("fc_1", "fc_2"), ("fc_3", "fc_4"))
 
 
+def _stage(names: Sequence[str]) -> fx.GraphModule:
+    """Return a stage of linear layers. Not for threads: while torch traces, it replaces `nn.Module.__call__`."""
+    layers = nn.Sequential()
+    for name in names:
+        layers.add_module(name, nn.Linear(2, 2))
+    return fx.symbolic_trace(layers)
+
+
 @pytest.mark.parametrize(
     ("bad", "last"),
     [
@@ -28,11 +37,10 @@ STAGES = (("fc_1", "fc_2"), ("fc_3", "fc_4"))
     ],
 )
 def test_of_all_stages_the_layer_that_backward_reaches_first_is_named(bad: tuple[str, ...], last: str) -> None:
+    stages = [_stage(names) for names in STAGES]
+
     def of_stage(group: ThreadGroup) -> str:
-        layers = nn.Sequential()
-        for name in STAGES[group.rank]:
-            layers.add_module(name, nn.Linear(2, 2))
-        stage = fx.symbolic_trace(layers)
+        stage = stages[group.rank]
         for name, parameter in stage.named_parameters():
             is_bad = name.partition(".")[0] in bad
             parameter.grad = torch.full_like(parameter, math.inf if is_bad else 1.0)
