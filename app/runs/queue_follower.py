@@ -56,6 +56,8 @@ class QueueFollower(QObject):
         self._alive: Sequence[RunFolder] = ()
         """The runs of the project that were under way at the last look, newest first."""
         self._is_started = False
+        self._missed: Entry | None = None
+        """What began while another run was looked at."""
         shell.documents.changed.connect(self._show_project)
 
     def _show_project(self) -> None:
@@ -109,8 +111,10 @@ class QueueFollower(QObject):
 
     def _on_entry_began(self, entry: "Entry") -> None:
         """Show the run of the project that the queue has begun, unless another one is looked at."""
-        if self._view.has_room_for_next and self.queue.is_own(entry):
-            self._view.follow(self.queue.folder_of(entry))
+        if self.queue.is_own(entry):
+            self._missed = None if self._view.has_room_for_next else entry
+            if self._missed is None:
+                self._view.follow(self.queue.folder_of(entry))
         self.find_alive()
 
     def follow_next(self) -> None:
@@ -119,7 +123,8 @@ class QueueFollower(QObject):
             return
         self._queue.look()
         run_folder = self._view.run_folder
-        for entry in self._queue.running:
+        missed = [self._missed] if self._missed is not None else []  # it may have ended as well
+        for entry in [*self._queue.running, *missed]:
             if not self._view.phase.is_running and (run_folder is None or entry.run_dir != str(run_folder.path)):
                 self._on_entry_began(entry)
 
@@ -165,7 +170,7 @@ class QueueFollower(QObject):
 
     def forget(self) -> None:
         """Another project is open."""
-        self._alive = ()
+        self._alive, self._missed = (), None
 
     def stop(self) -> None:
         """Begin no more runs; what waits stays in the queue."""

@@ -31,7 +31,7 @@ class QueueController(QObject):
 
     changed = Signal()
     began = Signal(object)
-    """An entry has started since the last look."""
+    """An entry has started since the last look; a short one may have ended, too."""
     refused = Signal(str)
     """A request could not be carried out, with the reason."""
 
@@ -78,13 +78,14 @@ class QueueController(QObject):
         """Read the queue, and emit what has changed."""
         entries, is_worked = self.queue.entries(), self.queue.is_worked()
         shares = [holding.text for holding in holdings() if holding.kind == EXPERIMENT] if entries else []
-        were_running = {entry.id for entry in self.running}
+        were_waiting, were_running = ({entry.id for entry in some} for some in (self.waiting, self.running))
         has_news = (entries, is_worked, shares) != (self.entries, self.is_worked, self.shares)
         self.entries, self.is_worked, self.shares = entries, is_worked, shares
         if has_news:
             self.changed.emit()
-        for entry in self.running:
-            if entry.id not in were_running:
+        for entry in entries:
+            has_passed = entry.is_over and bool(entry.run_dir) and entry.id in were_waiting
+            if has_passed or (entry.state == "running" and entry.id not in were_running):
                 self.began.emit(entry)
         is_to_come = any(not entry.is_over for entry in entries)
         if is_to_come or self.is_seen:

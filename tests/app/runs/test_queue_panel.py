@@ -83,6 +83,20 @@ def test_a_run_of_the_queue_is_told_once_and_leaves_the_list(
     assert panel.isHidden()
 
 
+def test_a_run_that_began_and_ended_between_two_looks_is_told(
+    qtbot: QtBot, keeper: QueueController, tmp_path: Path
+) -> None:
+    entry = keeper.queue.add("{}", "short")
+    keeper.look()
+    begun: list[int] = []
+    keeper.began.connect(lambda entry: begun.append(entry.id))
+    with keeper.queue.claimed(entry.id) as claim:
+        claim.change(state="finished", run_dir=str(create(tmp_path / "run", "{}", RunInfo()).path))
+    keeper.look()
+    keeper.look()
+    assert begun == [entry.id]
+
+
 def test_what_cannot_be_done_is_said(qtbot: QtBot, keeper: QueueController) -> None:
     with qtbot.waitSignal(keeper.refused) as refused:
         keeper.remove(7)
