@@ -38,6 +38,7 @@ _WHOLE_WORD = re.compile(r"(?<!\w)[A-Za-z]{2,}(?![\w(])")
 _END_OF_TEXT = re.compile(r"\Z")
 _SUFFIX = re.compile(r"\\\((e?s)\\\)")
 _COLON = re.compile(": ")
+_NAMED, _BETWEEN_NAMED = re.compile(r"(\S[^()]*) \((.+)\)"), re.compile(r"(?<=\)), ")
 _DURATION = re.compile(r"(?:([\d,]+) h )?(?:(\d+) m(?: |$))?(?:([\d.]+) s)?")
 _HAN = re.compile("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]$")
 
@@ -174,7 +175,11 @@ class Catalogue:
             return translated
         if (translated := self._exact.get(text, "") or translation(text)) != text:
             return translated
-        return self._matched(text, depth) or self._parted(text, depth)
+        if translated := self._matched(text, depth) or self._parted(text, depth):
+            return translated
+        clause = text.removesuffix(".")  # where a reason ends a sentence, the stop is not in its template
+        translated = self._known(clause, depth) if clause != text else ""
+        return f"{translated}。" if translated else ""
 
     def _matched(self, text: str, depth: int) -> str:
         """Return the translation of a text that is an instance of a template: of several, where least is left in
@@ -199,9 +204,12 @@ class Catalogue:
         return self._line(value, depth + 1) if depth < MOST_DEPTH else value
 
     def _parted(self, text: str, depth: int) -> str:
-        """Return the texts on both sides of a colon, of which the second is known, or several between semicolons."""
+        """Return the texts on both sides of a colon, of which the second is known, or several between semicolons; or
+        names, each with a text in brackets: `a.jpg (it is damaged), b.jpg (it is empty)`."""
         if depth >= MOST_DEPTH:
             return ""
+        if named := self._named(text, depth):
+            return named
         for mark in list(_COLON.finditer(text))[:MOST_DEPTH]:
             rest, before = text[mark.end() :], self._value(text[: mark.start()], depth)
             if _PROSE.search(before):
@@ -209,6 +217,14 @@ class Catalogue:
             if second := self._known(rest, depth + 1) or self._known(rest.removesuffix("."), depth + 1):
                 stop = "。" if rest.endswith(".") and not _HAN.search(second) else ""
                 return f"{before}：{second}{stop}"
-        parts = text.split("; ")
+        parts = text.removesuffix(".").split("; ")
         translated = [self._known(part, depth + 1) for part in parts] if 1 < len(parts) <= MOST_ENDS else [""]
-        return "；".join(translated) if all(translated) else ""
+        return "；".join(translated) + "。" * text.endswith(".") if all(translated) else ""
+
+    def _named(self, text: str, depth: int) -> str:
+        """Return names with the texts in brackets behind them; empty where one is not known."""
+        names = [_NAMED.fullmatch(part) for part in _BETWEEN_NAMED.split(text)[: MOST_ENDS + 1]]
+        translated = [(match[1], self._known(match[2], depth + 1)) for match in names if match is not None]
+        if len(translated) < len(names) or len(names) > MOST_ENDS or not all(why for _, why in translated):
+            return ""
+        return "，".join(f"{name} ({why})" for name, why in translated)

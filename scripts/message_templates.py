@@ -21,6 +21,7 @@ NOT_IN_THE_WINDOW = frozenset({"assistants", "drawing", "scripting"})
 CALLS = frozenset(
     [
         "Check",
+        "Guess",
         "Problem",
         "Finding",
         "CurveFinding",
@@ -37,7 +38,23 @@ CALLS = frozenset(
     ]
 )
 """Calls beside those that make an error whose texts are shown."""
-FUNCTIONS = frozenset(["advice", "disturbance", "_because", "_takes", "_conclusion"])
+FUNCTIONS = frozenset(
+    [
+        "achieved_text",
+        "advice",
+        "batch_text",
+        "disturbance",
+        "held_back_by",
+        "sentence",
+        "_batch",
+        "_because",
+        "_computing",
+        "_conclusion",
+        "_epoch",
+        "_rate",
+        "_takes",
+    ]
+)
 """Functions whose results are shown, beside those whose name says so."""
 UNIT_CALLS = frozenset(["report", "in_words", "plural"])
 KEYWORDS = frozenset(
@@ -67,6 +84,7 @@ NAMES = re.compile(
 """Names of variables and functions whose texts are shown."""
 JOINED = (
     *("a whole number of at least {low}", "a whole number from {low} to {high}", "{zero}, or {number}"),
+    *("most frequent class", "last value", "linear model", "season of {steps}"),
     *(
         "{count} iteration(s)",
         "{count} hour(s)",

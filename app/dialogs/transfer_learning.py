@@ -155,13 +155,11 @@ class TransferDialog(Dialog):
         self.outputs.setAccessibleName(tr("Outputs of the new head"))
         num_outputs = self._info.outputs if self._info is not None else 0
         self.outputs.setValue(num_outputs or 10)
-        if self._info is not None:
-            self.outputs.hide()
         self.head.setText(tr("Replace for the data") if self._info is not None else tr("Replace, with outputs:"))
         self.head.setChecked(self._info is not None and outputs_of(self._before.network) not in (num_outputs, 0))
         self.head_note = _note()
         row = QHBoxLayout()
-        for widget in (self.head, self.outputs):
+        for widget in (self.head, self.outputs) if self._info is None else (self.head,):
             row.addWidget(widget)
         row.addStretch(1)
         _add(grid, tr("Head"), row, self.head_note)

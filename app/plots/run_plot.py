@@ -13,7 +13,7 @@ from netwright.app.plots.plot_data import PlotData
 from netwright.app.plots.plot_items import Line, Markers, icon_markup, table_markup
 from netwright.app.plots.series import Floats
 from netwright.designer import markup, theme
-from netwright.designer.engine_messages import duration_text
+from netwright.designer.engine_messages import duration_text, message_text
 from netwright.designer.language import tr, translation
 from netwright.designer.markup import Markup
 from netwright.engine.core.text import format_value
@@ -189,7 +189,7 @@ class RunPlot(Plot):
                 line.setPos(height)
                 line.label.updatePosition()
                 told = format_value(value, is_percent=self.data.is_percent, is_measured=True)
-                line.label.setFormat(f"{translation(name)} {told}".replace("{", "{{"))
+                line.label.setFormat(f"{message_text(name)} {told}".replace("{", "{{"))
 
     def _dress_baseline(self, line: pg.InfiniteLine) -> None:
         palette = theme.current()
@@ -277,7 +277,7 @@ class RunPlot(Plot):
                 if len(other.line):
                     index = min(other.line.index(place), len(other.line) - 1)
                     result.append((translation(name), told(other.line.value(index))))
-        result += [(translation(name), told(value)) for name, value in data.baselines.items()]
+        result += [(message_text(name), told(value)) for name, value in data.baselines.items()]
         for split, points in data.points.items():
             if nearest := points.nearest(step):
                 name = tr("{split} at {step:,.0f}", split=translation(split), step=nearest[0])

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from netwright.app.data.dataset_tracker import DatasetTracker
 from netwright.app.shell import Shell
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import tr
 from netwright.engine.core.errors import UserError
 from netwright.engine.operations.started_runs import INVENTORY, InventoryRequest
@@ -61,8 +62,10 @@ class ExecutionEnvironment(QObject):
                 count = len(placement.workers)
                 text += f" · {placement.resolved}" if target == "auto" and placement.resolved else ""
                 text = " · ".join([text, tr("%n worker(s)", "", count)]) if count > 1 else text
-                tip = f"{placement.sentence}\n{batch_text(placement, project.environment, options, samples)}"
+                tip = message_text(
+                    f"{placement.sentence}\n{batch_text(placement, project.environment, options, samples)}"
+                )
             except UserError as error:
                 text = " · ".join([text, tr("not available")])
-                tip = str(error)
+                tip = message_text(error)
         self.described.emit(text, tip)

@@ -326,7 +326,7 @@ class FactsPanel(QWidget):
     def _show_baselines(self, result: Mapping[str, Any]) -> None:
         """Show the answers that need no network, beside the metrics of one."""
         metric, errors = errors_beside(result)
-        texts = (f"{name}: {_whole(metric_text(metric, value))}" for name, value in errors.items())
+        texts = (f"{message_text(name)}: {_whole(metric_text(metric, value))}" for name, value in errors.items())
         self.progress.set("Baselines", "\n".join(texts))
         self._warning = closing_warning(result)
         if self._warning and self._state == "finished":
@@ -416,7 +416,7 @@ class FactsPanel(QWidget):
         table.set("Elapsed", duration_text(event.elapsed_s + since_s))
         table.set("Learn rate", format_number(event.rate, 4))
         table.set("Throughput", tr("{rate:,.0f} samples/s", rate=event.samples_per_second))
-        table.set("Computing", achieved_text(event))
+        table.set("Computing", message_text(achieved_text(event)))
         self.hardware.set("Memory", format_bytes(event.memory_bytes) if event.memory_bytes else "")
 
     def _tick(self) -> None:

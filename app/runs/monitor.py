@@ -30,6 +30,7 @@ from netwright.app.runs.log_panel import LogPanel
 from netwright.app.runs.run_follower import Outcome
 from netwright.app.runs.segments import MessagePage, RunPage, Segments
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import in_sentence, noop, tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.runs.confusion import read_confusions
@@ -306,7 +307,7 @@ class Monitor(QWidget):
         self.log.take(event)
         self.facts.take(event)
         if isinstance(event, Message) and event.severity == "warning":
-            self.facts.add_line(tr("Warning"), event.text)
+            self.facts.add_line(tr("Warning"), message_text(event.text))
 
     def show_stopping(self, *, after_epoch: bool) -> None:
         """Show that the run was asked to stop."""

@@ -11,7 +11,7 @@ from netwright.app.runs.run_buttons import RunButtons
 from netwright.app.runs.run_texts import ago, first_score
 from netwright.designer import markup, theme
 from netwright.designer.elided_label import ElidedLabel
-from netwright.designer.engine_messages import duration_text
+from netwright.designer.engine_messages import duration_text, message_text
 from netwright.designer.language import listed, tr, translation
 from netwright.engine.project.options.metric_options import format_score
 from netwright.engine.runs.summary import RunSummary
@@ -82,7 +82,7 @@ class RunHeader(QWidget):
 
     def show_warning(self, text: str) -> None:
         """Show what is wrong with the run, and offer to look for the cause."""
-        self.show_reason(text, "warning")
+        self.show_reason(message_text(text), "warning")
         self.why.setVisible(bool(text))
 
     def _make(self) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from netwright.app.plots.quantities import COMMUNICATION, COMPUTING, DATA
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import tr, translation
 from netwright.engine.core.text import format_percent
 
@@ -110,7 +111,7 @@ class StepTime(QWidget):
 
     def show_advice(self, text: str) -> None:
         """Show what would make steps faster; empty for nothing."""
-        self.advice.setText(text)
+        self.advice.setText(message_text(text))
         self.advice.setVisible(bool(text))
         if text:
             self.show()

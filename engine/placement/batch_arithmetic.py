@@ -13,7 +13,7 @@ from netwright.engine.placement.inventory import DeviceInventory, can_share
 from netwright.engine.project.check_strategies import pieces_of_batch, stages_of
 from netwright.engine.project.environment import EnvironmentOptions
 from netwright.engine.project.project import Project
-from netwright.engine.project.training import TrainingOptions, batch_size, training_length
+from netwright.engine.project.training import TrainingLength, TrainingOptions, batch_size, training_length
 
 _LATENCY_S, _BYTES_S = 2.5e-4, 1.1e9
 """Cost of an all-reduce of the gradients of two workers over gloo: seconds of latency, and bytes per second. Measured
@@ -80,13 +80,14 @@ def batch_text(
     micro-batches of 16; 12 steps per epoch; learn rate 0.02 = 0.01 × 2 (linear, 2 workers).`"""
     parts = [_batch(placement, environment, training, batch_size(training, samples))]
     if samples:
-        whole = training_length(training, samples)
-        parts.append(
-            "one step per epoch" if whole.is_full_batch else f"{plural(whole.steps_per_epoch, 'step')} per epoch"
-        )
+        parts.append(_epoch(training_length(training, samples)))
     if training.is_visible("initial_learn_rate"):
         parts.append(_rate(environment, training.initial_learn_rate, len(placement.workers)))
     return "; ".join(parts) + "."
+
+
+def _epoch(whole: TrainingLength) -> str:
+    return "one step per epoch" if whole.is_full_batch else f"{plural(whole.steps_per_epoch, 'step')} per epoch"
 
 
 def _has_stages(placement: Placement, environment: EnvironmentOptions) -> bool:

@@ -389,8 +389,10 @@ def achieved_text(event: Progress) -> str:
     """Return the operations per second of the layers, and its share of the measured peak; empty where it is unknown."""
     if not math.isfinite(event.flops_per_second):
         return ""
-    share = f", {format_percent(event.peak_share, 1)} of measured peak" if math.isfinite(event.peak_share) else ""
-    return f"{format_flops(event.flops_per_second)}{share}"
+    rate = format_flops(event.flops_per_second)
+    if not math.isfinite(event.peak_share):
+        return rate
+    return f"{rate}, {format_percent(event.peak_share, 1)} of measured peak"
 
 
 def format_metric(name: str, value: float) -> str:

@@ -14682,6 +14682,11 @@ Range: 0.005 to 0.5</source>
         <translation>，因为它展开 {loops}</translation>
     </message>
     <message>
+        <source>, by the layout {layout}</source>
+        <comment>engine message</comment>
+        <translation>，按布局 {layout}</translation>
+    </message>
+    <message>
         <source>, here as {form}</source>
         <comment>engine message</comment>
         <translation>，此处为 {form}</translation>
@@ -14897,6 +14902,11 @@ Range: 0.005 to 0.5</source>
         <translation>学习率的因子需要说明用到哪一层为止。</translation>
     </message>
     <message>
+        <source>A faster device, more devices, a lower precision or a smaller network would be faster.</source>
+        <comment>engine message</comment>
+        <translation>更快的设备、更多的设备、更低的精度或更小的网络会更快。</translation>
+    </message>
+    <message>
         <source>A folder of images with one subfolder per class, a table of targets, masks, or target images</source>
         <comment>engine message</comment>
         <translation>每类一个子文件夹的图像文件夹，目标的表、掩码或目标图像</translation>
@@ -15040,6 +15050,11 @@ Range: 0.005 to 0.5</source>
         <source>A tag has 1 to {longest_tag} characters, received {tag}.</source>
         <comment>engine message</comment>
         <translation>标签应有 1 到 {longest_tag} 个字符，收到的是 {tag}。</translation>
+    </message>
+    <message>
+        <source>A tar file; its members are grouped into samples by their names</source>
+        <comment>engine message</comment>
+        <translation>tar 文件；其成员按名称组成样本</translation>
     </message>
     <message>
         <source>A temperature calibrates probabilities of classes; the network predicts none.</source>
@@ -15487,6 +15502,26 @@ Range: 0.005 to 0.5</source>
         <translation>两次运行的{name}相同。</translation>
     </message>
     <message>
+        <source>Bottleneck: computing, including overlapped communication, {share} of the step time.</source>
+        <comment>engine message</comment>
+        <translation>瓶颈：计算（包括与之重叠的通信），占每步时间的 {share}。</translation>
+    </message>
+    <message>
+        <source>Bottleneck: computing, {share} of the step time.</source>
+        <comment>engine message</comment>
+        <translation>瓶颈：计算，占每步时间的 {share}。</translation>
+    </message>
+    <message>
+        <source>Bottleneck: data.</source>
+        <comment>engine message</comment>
+        <translation>瓶颈：数据。</translation>
+    </message>
+    <message>
+        <source>Bottleneck: other workers.</source>
+        <comment>engine message</comment>
+        <translation>瓶颈：其他工作单元。</translation>
+    </message>
+    <message>
         <source>Bring the file back, or choose the {noun} again.</source>
         <comment>engine message</comment>
         <translation>请恢复该文件，或重新选择{noun}。</translation>
@@ -15515,6 +15550,11 @@ Range: 0.005 to 0.5</source>
         <source>Build the same network as a Functional model (keras.Model(inputs, outputs)) and save that, or export it as ONNX: model.export(&apos;NAME.onnx&apos;, format=&apos;onnx&apos;).</source>
         <comment>engine message</comment>
         <translation>请将同一网络构建为 Functional 模型 (keras.Model(inputs, outputs)) 并保存，或将其导出为 ONNX：model.export(&apos;NAME.onnx&apos;, format=&apos;onnx&apos;)。</translation>
+    </message>
+    <message>
+        <source>By its suffix the file is a table, but its first line has one cell only</source>
+        <comment>engine message</comment>
+        <translation>按后缀看该文件是表，但其首行只有一个单元格</translation>
     </message>
     <message>
         <source>CTC has to know where a sequence ends, which seen padding hides.</source>
@@ -17482,6 +17522,11 @@ Range: 0.005 to 0.5</source>
         <translation>请按更细的单位分组，减少折数，或将验证或测试的比例设为 0。</translation>
     </message>
     <message>
+        <source>Held in memory while training: {size}{copies}; {free} are free.</source>
+        <comment>engine message</comment>
+        <translation>训练时保存在内存中：{size}{copies}；可用 {free}。</translation>
+    </message>
+    <message>
         <source>Here the network normalises: feed the numbers of the data.</source>
         <comment>engine message</comment>
         <translation>此处由网络归一化：请输入数据的原始数值。</translation>
@@ -17685,6 +17730,11 @@ Range: 0.005 to 0.5</source>
         <source>Is it a project file?</source>
         <comment>engine message</comment>
         <translation>它是工程文件吗？</translation>
+    </message>
+    <message>
+        <source>It begins as Parquet files do: a table with named columns</source>
+        <comment>engine message</comment>
+        <translation>其开头与 Parquet 文件相同：带列名的表</translation>
     </message>
     <message>
         <source>It cannot be streamed: {because}.</source>
@@ -20042,6 +20092,16 @@ Range: 0.005 to 0.5</source>
         <translation>请存储为一个数组。</translation>
     </message>
     <message>
+        <source>Streamed while training: held in memory it takes {size}{copies}; {free} are free on the device.</source>
+        <comment>engine message</comment>
+        <translation>训练时流式读取：保存在内存中需要 {size}{copies}；设备上可用 {free}。</translation>
+    </message>
+    <message>
+        <source>Streamed while training: held in memory it takes {size}{copies}; {free} are free.</source>
+        <comment>engine message</comment>
+        <translation>训练时流式读取：保存在内存中需要 {size}{copies}；可用 {free}。</translation>
+    </message>
+    <message>
         <source>Subtract an offset from it before to keep its digits.</source>
         <comment>engine message</comment>
         <translation>请先减去一个偏移量以保留其有效数字。</translation>
@@ -20327,6 +20387,36 @@ Range: 0.005 to 0.5</source>
         <translation>代码将步数固定为导出时的步数。</translation>
     </message>
     <message>
+        <source>The column &apos;{name}&apos; names tables</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”给出表的名称</translation>
+    </message>
+    <message>
+        <source>The column &apos;{name}&apos; tells sequences apart</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”区分各序列</translation>
+    </message>
+    <message>
+        <source>The column &apos;{times}&apos; is a time in equal steps</source>
+        <comment>engine message</comment>
+        <translation>列“{times}”是等间隔的时间</translation>
+    </message>
+    <message>
+        <source>The column &apos;{times}&apos; is a time in mostly equal steps</source>
+        <comment>engine message</comment>
+        <translation>列“{times}”是大多等间隔的时间</translation>
+    </message>
+    <message>
+        <source>The columns &apos;{times}&apos; and &apos;{times_2}&apos; are a time in equal steps</source>
+        <comment>engine message</comment>
+        <translation>列“{times}”和“{times_2}”是等间隔的时间</translation>
+    </message>
+    <message>
+        <source>The columns &apos;{times}&apos; and &apos;{times_2}&apos; are a time in mostly equal steps</source>
+        <comment>engine message</comment>
+        <translation>列“{times}”和“{times_2}”是大多等间隔的时间</translation>
+    </message>
+    <message>
         <source>The columns are those of {where}, in this order: {columns}.</source>
         <comment>engine message</comment>
         <translation>列为 {where} 的列，顺序如下：{columns}。</translation>
@@ -20572,6 +20662,11 @@ Range: 0.005 to 0.5</source>
         <translation>无法逐层比较该文件：{error}</translation>
     </message>
     <message>
+        <source>The file defines a data set in Python</source>
+        <comment>engine message</comment>
+        <translation>该文件以 Python 定义数据集</translation>
+    </message>
+    <message>
         <source>The file describes the data as it is read now; train again where it has changed since.</source>
         <comment>engine message</comment>
         <translation>文件描述的是现在读取的数据；如果数据此后已更改，请重新训练。</translation>
@@ -20580,6 +20675,16 @@ Range: 0.005 to 0.5</source>
         <source>The file has no inputs that its operators take, so there is no network in it.</source>
         <comment>engine message</comment>
         <translation>文件没有其算子接收的输入，因此其中没有网络。</translation>
+    </message>
+    <message>
+        <source>The file holds text: {first}</source>
+        <comment>engine message</comment>
+        <translation>该文件含有文本：{first}</translation>
+    </message>
+    <message>
+        <source>The file holds {content}</source>
+        <comment>engine message</comment>
+        <translation>该文件含有{content}</translation>
     </message>
     <message>
         <source>The file leaves the normalisation of &apos;{name}&apos; to whoever feeds it, and has its numbers.</source>
@@ -20647,14 +20752,34 @@ Range: 0.005 to 0.5</source>
         <translation>第一行是数值，因此列名为 column_1、column_2 等。</translation>
     </message>
     <message>
+        <source>The first line names</source>
+        <comment>engine message</comment>
+        <translation>首行给出名称</translation>
+    </message>
+    <message>
+        <source>The first line names {names} columns, separated by {how}: {listed}</source>
+        <comment>engine message</comment>
+        <translation>首行给出 {names} 列的名称，以{how}分隔：{listed}</translation>
+    </message>
+    <message>
         <source>The first: {bad}.</source>
         <comment>engine message</comment>
         <translation>第一个：{bad}。</translation>
     </message>
     <message>
+        <source>The folder holds arrays: {listing}</source>
+        <comment>engine message</comment>
+        <translation>该文件夹含有数组：{listing}</translation>
+    </message>
+    <message>
         <source>The folder holds {count} texts without classes</source>
         <comment>engine message</comment>
         <translation>该文件夹含有 {count} 段没有类别的文本</translation>
+    </message>
+    <message>
+        <source>The folder holds {count} {kind} file(s)</source>
+        <comment>engine message</comment>
+        <translation>该文件夹含有 {count} 个 {kind} 文件</translation>
     </message>
     <message>
         <source>The folder of the run, {path}, or the log in it was moved or deleted while it trained, and nothing more can be saved.</source>
@@ -20920,6 +21045,16 @@ Range: 0.005 to 0.5</source>
         <source>The learn rate {rate} is very low</source>
         <comment>engine message</comment>
         <translation>学习率 {rate} 非常低</translation>
+    </message>
+    <message>
+        <source>The lines have</source>
+        <comment>engine message</comment>
+        <translation>各行有</translation>
+    </message>
+    <message>
+        <source>The lines have {names} columns, separated by {how}: {listed}</source>
+        <comment>engine message</comment>
+        <translation>各行有 {names} 列，以{how}分隔：{listed}</translation>
     </message>
     <message>
         <source>The list of allowed hosts cannot be written: {reason}.</source>
@@ -21932,9 +22067,24 @@ Range: 0.005 to 0.5</source>
         <translation>时间步未能保持为序列的时间步：{out} 脱离了序列。</translation>
     </message>
     <message>
+        <source>The table has a column of sentences</source>
+        <comment>engine message</comment>
+        <translation>该表有一列句子</translation>
+    </message>
+    <message>
         <source>The table is read as {encoding}; data.text_encoding sets another encoding.</source>
         <comment>engine message</comment>
         <translation>表按 {encoding} 读取；data.text_encoding 可设置其他编码。</translation>
+    </message>
+    <message>
+        <source>The table names audio files</source>
+        <comment>engine message</comment>
+        <translation>该表列出音频文件</translation>
+    </message>
+    <message>
+        <source>The table names image files</source>
+        <comment>engine message</comment>
+        <translation>该表列出图像文件</translation>
     </message>
     <message>
         <source>The target &apos;{name}&apos; of {shown}</source>
@@ -23287,6 +23437,26 @@ Range: 0.005 to 0.5</source>
         <translation>请用 {name}{best}：{best_2}</translation>
     </message>
     <message>
+        <source>Waiting for data and augmentation took {data} of the step time.</source>
+        <comment>engine message</comment>
+        <translation>等待数据和数据增强占每步时间的 {data}。</translation>
+    </message>
+    <message>
+        <source>Waiting for data took {data} of the step time.</source>
+        <comment>engine message</comment>
+        <translation>等待数据占每步时间的 {data}。</translation>
+    </message>
+    <message>
+        <source>Waiting for them took {percent} of the step time.</source>
+        <comment>engine message</comment>
+        <translation>等待它们占每步时间的 {percent}。</translation>
+    </message>
+    <message>
+        <source>a NumPy array, and those beside it</source>
+        <comment>engine message</comment>
+        <translation>一个 NumPy 数组，以及它旁边的数组</translation>
+    </message>
+    <message>
         <source>a step could not be timed</source>
         <comment>engine message</comment>
         <translation>无法测出一步的时间</translation>
@@ -23302,9 +23472,24 @@ Range: 0.005 to 0.5</source>
         <translation>所有设备都能直接访问彼此的内存</translation>
     </message>
     <message>
+        <source>at most {sizes}</source>
+        <comment>engine message</comment>
+        <translation>最多 {sizes}</translation>
+    </message>
+    <message>
         <source>capability {capability},</source>
         <comment>engine message</comment>
         <translation>计算能力 {capability}，</translation>
+    </message>
+    <message>
+        <source>data and augmentation</source>
+        <comment>engine message</comment>
+        <translation>数据和数据增强</translation>
+    </message>
+    <message>
+        <source>datasets of HDF5</source>
+        <comment>engine message</comment>
+        <translation>HDF5 数据集</translation>
     </message>
     <message>
         <source>devices {far} reach each other through the CPU&apos;s memory only, which is slower</source>
@@ -23317,9 +23502,24 @@ Range: 0.005 to 0.5</source>
         <translation>实验性</translation>
     </message>
     <message>
+        <source>for {workers} workers</source>
+        <comment>engine message</comment>
+        <translation>用于 {workers} 个工作单元</translation>
+    </message>
+    <message>
         <source>free memory</source>
         <comment>engine message</comment>
         <translation>可用内存</translation>
+    </message>
+    <message>
+        <source>images and labels in CIFAR&apos;s binary format</source>
+        <comment>engine message</comment>
+        <translation>CIFAR 二进制格式的图像和标签</translation>
+    </message>
+    <message>
+        <source>images or labels in the format of MNIST; the other file lies beside it</source>
+        <comment>engine message</comment>
+        <translation>MNIST 格式的图像或标签；另一个文件在其旁边</translation>
     </message>
     <message>
         <source>it computes wrong results</source>
@@ -23332,6 +23532,46 @@ Range: 0.005 to 0.5</source>
         <translation>其目标 &apos;{name}&apos; 有{responses}</translation>
     </message>
     <message>
+        <source>last value</source>
+        <comment>engine message</comment>
+        <translation>最后一个值</translation>
+    </message>
+    <message>
+        <source>learn rate {rate}</source>
+        <comment>engine message</comment>
+        <translation>学习率 {rate}</translation>
+    </message>
+    <message>
+        <source>learn rate {rate} (not scaled, {workers} worker(s))</source>
+        <comment>engine message</comment>
+        <translation>学习率 {rate}（未缩放，{workers} 个工作单元）</translation>
+    </message>
+    <message>
+        <source>learn rate {rate} = {rate_2} × {factor} ({kind}, {workers} worker(s))</source>
+        <comment>engine message</comment>
+        <translation>学习率 {rate} = {rate_2} × {factor}（{kind}，{workers} 个工作单元）</translation>
+    </message>
+    <message>
+        <source>learn rate {rate}: in the range test {advised} is fastest, and {limit}</source>
+        <comment>engine message</comment>
+        <translation>学习率 {rate}：在学习率范围测试中 {advised} 最快，且 {limit}</translation>
+    </message>
+    <message>
+        <source>linear model</source>
+        <comment>engine message</comment>
+        <translation>线性模型</translation>
+    </message>
+    <message>
+        <source>most frequent class</source>
+        <comment>engine message</comment>
+        <translation>最常见的类别</translation>
+    </message>
+    <message>
+        <source>mostly equal</source>
+        <comment>engine message</comment>
+        <translation>大多相等</translation>
+    </message>
+    <message>
         <source>no accelerator is here</source>
         <comment>engine message</comment>
         <translation>这里没有加速器</translation>
@@ -23340,6 +23580,16 @@ Range: 0.005 to 0.5</source>
         <source>no devices that could be peers</source>
         <comment>engine message</comment>
         <translation>没有可以互相访问的设备</translation>
+    </message>
+    <message>
+        <source>no learn rate made the loss fall within the range test</source>
+        <comment>engine message</comment>
+        <translation>在学习率范围测试中，没有一个学习率使损失下降</translation>
+    </message>
+    <message>
+        <source>on the device</source>
+        <comment>engine message</comment>
+        <translation>在设备上</translation>
     </message>
     <message>
         <source>one device has no peers</source>
@@ -23357,6 +23607,11 @@ Range: 0.005 to 0.5</source>
         <translation>每{per}一个响应</translation>
     </message>
     <message>
+        <source>one step per epoch</source>
+        <comment>engine message</comment>
+        <translation>每轮一步</translation>
+    </message>
+    <message>
         <source>paired bootstrap</source>
         <comment>engine message</comment>
         <translation>配对自助法</translation>
@@ -23367,9 +23622,29 @@ Range: 0.005 to 0.5</source>
         <translation>设备互访</translation>
     </message>
     <message>
+        <source>season of {steps}</source>
+        <comment>engine message</comment>
+        <translation>周期 {steps}</translation>
+    </message>
+    <message>
+        <source>several NumPy arrays</source>
+        <comment>engine message</comment>
+        <translation>若干 NumPy 数组</translation>
+    </message>
+    <message>
+        <source>tensors in the format safetensors</source>
+        <comment>engine message</comment>
+        <translation>safetensors 格式的张量</translation>
+    </message>
+    <message>
         <source>the data has {responses}</source>
         <comment>engine message</comment>
         <translation>数据有{responses}</translation>
+    </message>
+    <message>
+        <source>the sign {sign}</source>
+        <comment>engine message</comment>
+        <translation>符号 {sign}</translation>
     </message>
     <message>
         <source>torch cannot tell for this kind of device</source>
@@ -23387,6 +23662,11 @@ Range: 0.005 to 0.5</source>
         <translation>两个工作单元经本机回环以 {backend} 相连；最小的求和需要 {value} ms</translation>
     </message>
     <message>
+        <source>variables of MATLAB</source>
+        <comment>engine message</comment>
+        <translation>MATLAB 变量</translation>
+    </message>
+    <message>
         <source>with kernels for its kind</source>
         <comment>engine message</comment>
         <translation>使用为同类设备编译的内核</translation>
@@ -23397,14 +23677,84 @@ Range: 0.005 to 0.5</source>
         <translation>使用专门为它编译的内核</translation>
     </message>
     <message>
+        <source>{batch} sample(s) per step</source>
+        <comment>engine message</comment>
+        <translation>每步 {batch} 个样本</translation>
+    </message>
+    <message>
+        <source>{begin} A larger mini-batch or fewer augmentations would be faster.</source>
+        <comment>engine message</comment>
+        <translation>{begin}更大的小批量或更少的数据增强会更快。</translation>
+    </message>
+    <message>
+        <source>{begin} A larger mini-batch would be faster.</source>
+        <comment>engine message</comment>
+        <translation>{begin}更大的小批量会更快。</translation>
+    </message>
+    <message>
+        <source>{begin} Keep the data in memory if it fits (data.loading), enlarge the cache of decoded images (data.decoded_cache), store images in the size of the input, or use a faster disk or more cores.</source>
+        <comment>engine message</comment>
+        <translation>{begin}如果放得下，请将数据保存在内存中 (data.loading)；也可增大已解码图像的缓存 (data.decoded_cache)，按输入的大小存储图像，或使用更快的磁盘或更多的核。</translation>
+    </message>
+    <message>
         <source>{busy_cores} of {num_cores} core(s)</source>
         <comment>engine message</comment>
         <translation>{num_cores} 个核中的 {busy_cores} 个</translation>
     </message>
     <message>
+        <source>{counts} subfolders with {counts_2} tables: one class each</source>
+        <comment>engine message</comment>
+        <translation>{counts} 个子文件夹，共 {counts_2} 个表：每个子文件夹一个类别</translation>
+    </message>
+    <message>
+        <source>{count} stage(s): {layers} layers ({work} of the work).</source>
+        <comment>engine message</comment>
+        <translation>{count} 个阶段：{layers} 层（工作量的 {work}）。</translation>
+    </message>
+    <message>
+        <source>{first} and {last}</source>
+        <comment>engine message</comment>
+        <translation>{first}和{last}</translation>
+    </message>
+    <message>
+        <source>{folders} subfolders with more than {total} images: one class each</source>
+        <comment>engine message</comment>
+        <translation>{folders} 个子文件夹，共超过 {total} 幅图像：每个子文件夹一个类别</translation>
+    </message>
+    <message>
+        <source>{folders} subfolders with more than {total} sounds: one class each</source>
+        <comment>engine message</comment>
+        <translation>{folders} 个子文件夹，共超过 {total} 个声音：每个子文件夹一个类别</translation>
+    </message>
+    <message>
+        <source>{folders} subfolders with more than {total} texts: one class each</source>
+        <comment>engine message</comment>
+        <translation>{folders} 个子文件夹，共超过 {total} 个文本：每个子文件夹一个类别</translation>
+    </message>
+    <message>
+        <source>{folders} subfolders with {total} images: one class each</source>
+        <comment>engine message</comment>
+        <translation>{folders} 个子文件夹，共 {total} 幅图像：每个子文件夹一个类别</translation>
+    </message>
+    <message>
+        <source>{folders} subfolders with {total} sounds: one class each</source>
+        <comment>engine message</comment>
+        <translation>{folders} 个子文件夹，共 {total} 个声音：每个子文件夹一个类别</translation>
+    </message>
+    <message>
+        <source>{folders} subfolders with {total} texts: one class each</source>
+        <comment>engine message</comment>
+        <translation>{folders} 个子文件夹，共 {total} 个文本：每个子文件夹一个类别</translation>
+    </message>
+    <message>
         <source>{free} of {total} GiB are free</source>
         <comment>engine message</comment>
         <translation>{total} GiB 中有 {free} GiB 可用</translation>
+    </message>
+    <message>
+        <source>{fresh} layer(s) start(s) fresh.</source>
+        <comment>engine message</comment>
+        <translation>{fresh} 个层从头开始。</translation>
     </message>
     <message>
         <source>{generation}computes with kernels for its kind</source>
@@ -23415,6 +23765,36 @@ Range: 0.005 to 0.5</source>
         <source>{generation}computes with kernels of its own</source>
         <comment>engine message</comment>
         <translation>{generation}使用专门为它编译的内核计算</translation>
+    </message>
+    <message>
+        <source>{loaded} layer(s) loaded{by}.{rest}{unused}</source>
+        <comment>engine message</comment>
+        <translation>已载入 {loaded} 个层{by}。{rest}{unused}</translation>
+    </message>
+    <message>
+        <source>{names} and more</source>
+        <comment>engine message</comment>
+        <translation>{names} 等</translation>
+    </message>
+    <message>
+        <source>{name} and more</source>
+        <comment>engine message</comment>
+        <translation>{name} 等</translation>
+    </message>
+    <message>
+        <source>{num_keys} key(s) of the file are left over.</source>
+        <comment>engine message</comment>
+        <translation>文件中有 {num_keys} 个键未使用。</translation>
+    </message>
+    <message>
+        <source>{num_keys} key(s) of the file is left over.</source>
+        <comment>engine message</comment>
+        <translation>文件中有 {num_keys} 个键未使用。</translation>
+    </message>
+    <message>
+        <source>{rate}, {peak_share} of measured peak</source>
+        <comment>engine message</comment>
+        <translation>{rate}，为实测峰值的 {peak_share}</translation>
     </message>
     <message>
         <source>{sentence}, where {name}, the next, takes {step}.</source>
@@ -23435,6 +23815,26 @@ Range: 0.005 to 0.5</source>
         <source>{sentence}; {name} with {step} is faster by less than such a prediction can tell.</source>
         <comment>engine message</comment>
         <translation>{sentence}；{name} 需要 {step}，快得不多，这种预测分辨不出。</translation>
+    </message>
+    <message>
+        <source>{steps_per_epoch} step(s) per epoch</source>
+        <comment>engine message</comment>
+        <translation>每轮 {steps_per_epoch} 步</translation>
+    </message>
+    <message>
+        <source>{step}, in {pieces} micro-batches of {size}</source>
+        <comment>engine message</comment>
+        <translation>{step}，分为 {pieces} 个大小为 {size} 的微批量</translation>
+    </message>
+    <message>
+        <source>{step}, {each} per worker</source>
+        <comment>engine message</comment>
+        <translation>{step}，每个工作单元 {each} 个</translation>
+    </message>
+    <message>
+        <source>{step}, {each} per worker in {pieces} micro-batches of {size}</source>
+        <comment>engine message</comment>
+        <translation>{step}，每个工作单元 {each} 个，分为 {pieces} 个大小为 {size} 的微批量</translation>
     </message>
     <message>
         <source>{where}: its columns give {numbers} numbers, its size is {count}</source>
