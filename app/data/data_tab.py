@@ -40,6 +40,8 @@ from netwright.engine.project.sweeps import varied_paths
 from netwright.engine.project.user_code import is_data_untrusted
 
 DAMAGED = re.compile(r"([\d,]+) .*left out because of damage")
+COLON, SEMICOLON = re.compile(": |："), re.compile("[;；]")
+"""In Chinese sentences as well."""
 CANCEL, AGAIN, TRUST, ANOTHER = noop("Cancel"), noop("Try again"), noop("Trust the code…"), noop("Another kind…")
 CURED = frozenset({"table", "series", "sequences"})
 """Sources of which the engine knows cures, where they are refused."""
@@ -243,11 +245,12 @@ class DataTab(QWidget):
         options, info = self._editor.project.data, self._dataset.info
         items = [*self.files.items(), *self.checks.items()]
         for warning in info.warnings if info is not None and self._dataset.is_current else ():
-            title, _, detail = in_words(warning, options, self._documents.base).partition(": ")
-            if match := DAMAGED.match(title):
+            title, *rest = COLON.split(in_words(warning, options, self._documents.base), maxsplit=1)
+            detail = "".join(rest)
+            if match := DAMAGED.match(warning):  # as the engine says it
                 title = tr("{count} damaged, left out", count=match[1])
             show = (tr("Show"), lambda: self.findings.review.setChecked(True))
-            items.append(LineItem("warning", title, detail.partition(";")[0], detail, (show,)))
+            items.append(LineItem("warning", title, SEMICOLON.split(detail, maxsplit=1)[0], detail, (show,)))
         lead = self.files.lead or self.checks.lead if self._is_settled else ""
         self.findings.show_items(lead, items if self._is_settled else ())
         self.findings.review.setVisible(self._shown is not None)

@@ -360,7 +360,7 @@ class FactsPanel(QWidget):
             parts = self._started.arithmetic.removesuffix(".").split("; ")
             if self._set_rate:
                 parts = [*(part for part in parts if not part.startswith("learn rate")), self._set_rate]
-            self.data.set("Batch", "\n".join(parts))
+            self.data.set("Batch", "\n".join(map(message_text, parts)))
 
     def show_data_changes(self, changes: Sequence[str]) -> None:
         """Show what has changed in the data of the run since it trained, a sentence per file or folder."""

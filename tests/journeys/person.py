@@ -162,12 +162,12 @@ class Person:
         with self.dialog(work):
             self.click("Training options…")
 
-    def train(self, *, epochs: int = 0) -> None:
-        """Press Train, for this number of epochs, or as it is."""
+    def train(self, name: str = "Train", *, epochs: int = 0) -> None:
+        """Press Train, which may have another name, for this number of epochs, or as it is."""
         if epochs:
             self.set_options(**{"Max epochs": str(epochs)})
-        self._wait(lambda: self.button("Train") is not None, "for the button Train")
-        buttons = [b for b in self.window.findChildren(QPushButton) if b.text() == "Train" and b.isVisible()]
+        self._wait(lambda: self.button(name) is not None, f"for the button {name}")
+        buttons = [b for b in self.window.findChildren(QPushButton) if b.text() == name and b.isVisible()]
         start = next(b for b in buttons if not b.isCheckable())
         QTest.mouseClick(start, Qt.MouseButton.LeftButton)
 
