@@ -5,6 +5,7 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 
 from netwright.designer.editor import Editor
+from netwright.designer.engine_messages import message_text
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.starter_options import with_small_shares
@@ -40,12 +41,12 @@ class FirstNetwork(QObject):
             self._apply()
             return
         self._awaited = data, facts
-        self._editor.edit(starter.label, lambda project: replace(project, data=data), merge=STEP)
+        self._editor.edit(message_text(starter.label), lambda project: replace(project, data=data), merge=STEP)
 
     def _apply(self) -> None:
         starter = self._editor.check_result.starter
         self._awaited = None
-        if starter is not None and self._editor.edit(starter.label, starter.edit, merge=STEP):
+        if starter is not None and self._editor.edit(message_text(starter.label), starter.edit, merge=STEP):
             self.made.emit()
 
     def _on_checked(self) -> None:

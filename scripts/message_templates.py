@@ -21,6 +21,7 @@ NOT_IN_THE_WINDOW = frozenset({"assistants", "drawing", "scripting"})
 CALLS = frozenset(
     [
         "Check",
+        "Excerpt",
         "Guess",
         "Problem",
         "Finding",

@@ -245,8 +245,7 @@ class DataTab(QWidget):
         options, info = self._editor.project.data, self._dataset.info
         items = [*self.files.items(), *self.checks.items()]
         for warning in info.warnings if info is not None and self._dataset.is_current else ():
-            title, *rest = COLON.split(in_words(warning, options, self._documents.base), maxsplit=1)
-            detail = "".join(rest)
+            title, detail = [*COLON.split(in_words(warning, options, self._documents.base), maxsplit=1), ""][:2]
             if match := DAMAGED.match(warning):  # as the engine says it
                 title = tr("{count} damaged, left out", count=match[1])
             show = (tr("Show"), lambda: self.findings.review.setChecked(True))

@@ -16,6 +16,7 @@ from netwright.app.documents import Documents
 from netwright.app.processes import EngineServer
 from netwright.app.widgets import Notice
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import tr
 from netwright.engine.operations.data_requests import FIRST_SAMPLES, FirstSamplesRequest
 from netwright.engine.project.data import DataOptions
@@ -103,7 +104,7 @@ class FirstSamples(QWidget):
         self._request = self._server.ask(FIRST_SAMPLES, request, show, fail, hosts=self._documents.hosts)
 
     def _show(self, answer: dict[str, Any]) -> None:
-        self._text = tr("Samples from {part}.", part=answer["text"])
+        self._text = tr("Samples from {part}.", part=message_text(answer["text"]))
         content = QWidget()
         column = QVBoxLayout(content)
         column.setContentsMargins(24, 12, 24, 16)

@@ -23637,9 +23637,54 @@ Range: 0.005 to 0.5</source>
         <translation>safetensors 格式的张量</translation>
     </message>
     <message>
+        <source>the beginning</source>
+        <comment>engine message</comment>
+        <translation>开头部分</translation>
+    </message>
+    <message>
         <source>the data has {responses}</source>
         <comment>engine message</comment>
         <translation>数据有{responses}</translation>
+    </message>
+    <message>
+        <source>the first of {shards} shards</source>
+        <comment>engine message</comment>
+        <translation>{shards} 个分片中的第一个</translation>
+    </message>
+    <message>
+        <source>the first {begin} characters</source>
+        <comment>engine message</comment>
+        <translation>前 {begin} 个字符</translation>
+    </message>
+    <message>
+        <source>the first {count} rows</source>
+        <comment>engine message</comment>
+        <translation>前 {count} 行</translation>
+    </message>
+    <message>
+        <source>the first {count} samples</source>
+        <comment>engine message</comment>
+        <translation>前 {count} 个样本</translation>
+    </message>
+    <message>
+        <source>the first {lines} images of the table</source>
+        <comment>engine message</comment>
+        <translation>表中的前 {lines} 幅图像</translation>
+    </message>
+    <message>
+        <source>the first {lines} rows</source>
+        <comment>engine message</comment>
+        <translation>前 {lines} 行</translation>
+    </message>
+    <message>
+        <source>the first {names} images</source>
+        <comment>engine message</comment>
+        <translation>前 {names} 幅图像</translation>
+    </message>
+    <message>
+        <source>the first {noun} of each folder</source>
+        <comment>engine message</comment>
+        <translation>每个文件夹的前几个{noun}</translation>
     </message>
     <message>
         <source>the sign {sign}</source>
