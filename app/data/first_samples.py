@@ -42,7 +42,9 @@ class FirstSamples(QWidget):
         self._server, self._documents, self._folder = server, documents, folder
         self._question: Question | None = None
         self._request: int | None = None
-        self._text = self._room = self._refusal = ""
+        self._text = self._refusal = ""
+        self._rooms: list[str] = []
+        """Folders of pictures that the engine was asked to write."""
         self.has_samples = False
         """Whether samples of the data that is read now are shown."""
         self._delay = QTimer(self, singleShot=True, interval=DELAY_MS)
@@ -73,8 +75,7 @@ class FirstSamples(QWidget):
         """The data is known as a whole, or no longer wanted."""
         self._delay.stop()
         if self._request is not None:
-            self._server.cancel(self._request)
-            shutil.rmtree(self._room, ignore_errors=True)
+            self._server.cancel(self._request)  # it may still write: its folder goes with the next answer
         self._question, self._request, self.has_samples, self._refusal = None, None, False, ""
 
     def say(self, text: str) -> None:
@@ -86,7 +87,8 @@ class FirstSamples(QWidget):
     def _ask(self) -> None:
         assert self._question is not None
         options, base = self._question
-        folder = self._room = tempfile.mkdtemp(dir=self._folder)
+        folder = tempfile.mkdtemp(dir=self._folder)
+        self._rooms.append(folder)
         request = FirstSamplesRequest(
             data=options.write(), base=Path(base), folder=Path(folder), count=COUNT, is_refused=bool(self._refusal)
         )
@@ -95,13 +97,17 @@ class FirstSamples(QWidget):
             self._request = None
             if answer:
                 self._show(answer)
-            shutil.rmtree(folder, ignore_errors=True)
+            self._leave_rooms()
 
         def fail(_message: str) -> None:  # reading all of the data says what is wrong
             self._request = None
-            shutil.rmtree(folder, ignore_errors=True)
+            self._leave_rooms()
 
         self._request = self._server.ask(FIRST_SAMPLES, request, show, fail, hosts=self._documents.hosts)
+
+    def _leave_rooms(self) -> None:
+        while self._rooms:
+            shutil.rmtree(self._rooms.pop(), ignore_errors=True)
 
     def _show(self, answer: dict[str, Any]) -> None:
         self._text = tr("Samples from {part}.", part=message_text(answer["text"]))
