@@ -177,8 +177,9 @@ class Catalogue:
             return translated
         if translated := self._matched(text, depth) or self._parted(text, depth):
             return translated
-        clause = text.removesuffix(".")  # where a reason ends a sentence, the stop is not in its template
-        translated = self._known(clause, depth) if clause != text else ""
+        if not text.endswith(".") or text.endswith(".."):
+            return ""
+        translated = self._known(text[:-1], depth)  # where a reason ends a sentence, the stop is not in its template
         return f"{translated}。" if translated else ""
 
     def _matched(self, text: str, depth: int) -> str:
@@ -214,9 +215,8 @@ class Catalogue:
             rest, before = text[mark.end() :], self._value(text[: mark.start()], depth)
             if _PROSE.search(before):
                 continue
-            if second := self._known(rest, depth + 1) or self._known(rest.removesuffix("."), depth + 1):
-                stop = "。" if rest.endswith(".") and not _HAN.search(second) else ""
-                return f"{before}：{second}{stop}"
+            if second := self._known(rest, depth + 1):
+                return f"{before}：{second}"
         parts = text.removesuffix(".").split("; ")
         translated = [self._known(part, depth + 1) for part in parts] if 1 < len(parts) <= MOST_ENDS else [""]
         return "；".join(translated) + "。" * text.endswith(".") if all(translated) else ""

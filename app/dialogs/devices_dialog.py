@@ -26,14 +26,14 @@ SPEED_COLUMNS = (Column(is_muted=True), Column(is_right=True))
 _STATES = {"ok": ("✓", "good"), "failed": ("✕", "error"), "none": ("–", "muted")}
 _EXPECTED = (noop("driver"), noop("build"), noop("capability"), noop("peer access"), noop("rendezvous"))
 """The checks in their order, listed before they are done; `translation` shows them."""
-_MEASURED = (
+_OTHER_WORDS = (
     noop("matrix product"),
     noop("convolution"),
     noop("copy"),
     noop("sum over two workers"),
     noop("free memory"),
 )
-"""What is measured; `translation` shows it."""
+"""Other words of the machine test; `translation` shows them."""
 _LOOKING = noop("Detecting the devices of this machine…")
 
 

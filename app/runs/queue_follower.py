@@ -56,8 +56,8 @@ class QueueFollower(QObject):
         self._alive: Sequence[RunFolder] = ()
         """The runs of the project that were under way at the last look, newest first."""
         self._is_started = False
-        self._missed: Entry | None = None
-        """What began while another run was looked at."""
+        self._missed: tuple[Entry, RunFolder | None] | None = None
+        """What began while another run was looked at, and that run."""
         shell.documents.changed.connect(self._show_project)
 
     def _show_project(self) -> None:
@@ -112,9 +112,11 @@ class QueueFollower(QObject):
     def _on_entry_began(self, entry: "Entry") -> None:
         """Show the run of the project that the queue has begun, unless another one is looked at."""
         if self.queue.is_own(entry):
-            self._missed = None if self._view.has_room_for_next else entry
-            if self._missed is None:
+            if self._view.has_room_for_next:
+                self._missed = None
                 self._view.follow(self.queue.folder_of(entry))
+            else:
+                self._missed = entry, self._view.run_folder
         self.find_alive()
 
     def follow_next(self) -> None:
@@ -123,8 +125,11 @@ class QueueFollower(QObject):
             return
         self._queue.look()
         run_folder = self._view.run_folder
-        missed = [self._missed] if self._missed is not None else []  # it may have ended as well
-        for entry in [*self._queue.running, *missed]:
+        began = list(self._queue.running)
+        if self._missed is not None and self._missed[1] == run_folder:
+            began.append(self._missed[0])  # it may have ended as well
+        self._missed = None
+        for entry in began:
             if not self._view.phase.is_running and (run_folder is None or entry.run_dir != str(run_folder.path)):
                 self._on_entry_began(entry)
 
