@@ -23472,6 +23472,11 @@ Range: 0.005 to 0.5</source>
         <translation>所有设备都能直接访问彼此的内存</translation>
     </message>
     <message>
+        <source>and {bad} more</source>
+        <comment>engine message</comment>
+        <translation>以及另外 {bad} 个</translation>
+    </message>
+    <message>
         <source>at most {sizes}</source>
         <comment>engine message</comment>
         <translation>最多 {sizes}</translation>
@@ -23720,6 +23725,21 @@ Range: 0.005 to 0.5</source>
         <source>with kernels of its own</source>
         <comment>engine message</comment>
         <translation>使用专门为它编译的内核</translation>
+    </message>
+    <message>
+        <source>{bad} of {total} image file in {folder} cannot be used{sample}:</source>
+        <comment>engine message</comment>
+        <translation>{folder} 中 {total} 个图像文件有 {bad} 个无法使用{sample}：</translation>
+    </message>
+    <message>
+        <source>{bad} of {total} image files in {folder} cannot be used{sample}:</source>
+        <comment>engine message</comment>
+        <translation>{folder} 中 {total} 个图像文件有 {bad} 个无法使用{sample}：</translation>
+    </message>
+    <message>
+        <source>{bad} of {total} sounds in {folder} cannot be used:</source>
+        <comment>engine message</comment>
+        <translation>{folder} 中 {total} 个声音有 {bad} 个无法使用：</translation>
     </message>
     <message>
         <source>{batch} sample(s) per step</source>
@@ -24870,11 +24890,6 @@ Range: 0.005 to 0.5</source>
         <source>and of {missing} more</source>
         <comment>engine message</comment>
         <translation>以及另外 {missing} 个</translation>
-    </message>
-    <message>
-        <source>and {bad} more</source>
-        <comment>engine message</comment>
-        <translation>以及另外 {bad} 个</translation>
     </message>
     <message>
         <source>and {reasons} more</source>
@@ -26690,16 +26705,6 @@ Range: 0.005 to 0.5</source>
         <source>{alone} classes have one sample each, which is in training since it cannot be divided: {alone_2}.</source>
         <comment>engine message</comment>
         <translation>有 {alone} 个类别各只有一个样本，因无法再分而留在训练集：{alone_2}。</translation>
-    </message>
-    <message>
-        <source>{bad} of {total} image file in {folder} cannot be used{sample}:{lines}{more}</source>
-        <comment>engine message</comment>
-        <translation>{folder} 中 {total} 个图像文件有 {bad} 个无法使用{sample}：{lines}{more}</translation>
-    </message>
-    <message>
-        <source>{bad} of {total} image files in {folder} cannot be used{sample}:{lines}{more}</source>
-        <comment>engine message</comment>
-        <translation>{folder} 中 {total} 个图像文件有 {bad} 个无法使用{sample}：{lines}{more}</translation>
     </message>
     <message>
         <source>{few} class with fewer than {few_2} training samples</source>
@@ -29455,11 +29460,6 @@ Range: 0.005 to 0.5</source>
         <source>{bad} of {names} sounds are</source>
         <comment>engine message</comment>
         <translation>{names} 个声音中有 {bad} 个</translation>
-    </message>
-    <message>
-        <source>{bad} of {total} sounds in {folder} cannot be used:{lines}{more}</source>
-        <comment>engine message</comment>
-        <translation>{folder} 中 {total} 个声音有 {bad} 个无法使用：{lines}{more}</translation>
     </message>
     <message>
         <source>{begin} A step is estimated to take {describe}.</source>

@@ -278,12 +278,11 @@ def _looked_at(files: LabelledFiles, names: Sequence[str]) -> tuple[list[SoundFa
 
 def bad_sounds(bad: Sequence[tuple[str, str]], total: int, folder: Path) -> UserError:
     """Return the error for files that cannot be used, with the first five."""
-    lines = "".join(f"\n  {name}: {why}" for name, why in bad[:5])
-    more = f"\n  and {len(bad) - 5:,} more" if len(bad) > 5 else ""
-    return UserError(
-        f"{len(bad):,} of {total:,} sounds in {folder} cannot be used:{lines}{more}\n"
-        "Expected whole files, such as WAV or FLAC. Replace or remove those that are damaged."
-    )
+    lines = [f"  {name}: {why}" for name, why in bad[:5]]
+    more_message = f"  and {len(bad) - 5:,} more"
+    message = f"{len(bad):,} of {total:,} sounds in {folder} cannot be used:"
+    way_out = "Expected whole files, such as WAV or FLAC. Replace or remove those that are damaged."
+    return UserError.of_lines([message, *lines, *([more_message] if len(bad) > 5 else ()), way_out])
 
 
 def preparation(options: DataOptions, facts: Sequence[SoundFacts]) -> SoundPreparation:

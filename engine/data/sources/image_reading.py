@@ -48,15 +48,16 @@ def bad_pictures(bad: list[tuple[str, str]], total: int, folder: Path, out_of: i
 
     `total` images were read; where these are only some of all, the number of bad ones among the rest is not known.
     """
-    lines = "".join(f"\n  {name}: {why}" for name, why in bad[:5])
-    more = f"\n  and {len(bad) - 5:,} more" if len(bad) > 5 else ""
+    lines = [f"  {name}: {why}" for name, why in bad[:5]]
+    more_message = f"  and {len(bad) - 5:,} more"
     files = "file" if total == 1 else "files"
     sample = f" ({total:,} of {out_of:,} were looked at)" if out_of > total else ""
-    return UserError(
-        f"{len(bad):,} of {total:,} image {files} in {folder} cannot be used{sample}:{lines}{more}\n"
+    message = f"{len(bad):,} of {total:,} image {files} in {folder} cannot be used{sample}:"
+    way_out = (
         "Expected whole pictures, such as PNG or JPEG. Replace or remove what is damaged, or leave it out on the Data "
         "tab (data.excluded_files)."
     )
+    return UserError.of_lines([message, *lines, *([more_message] if len(bad) > 5 else ()), way_out])
 
 
 @dataclass(frozen=True)

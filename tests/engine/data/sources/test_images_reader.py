@@ -17,6 +17,7 @@ from netwright.engine.data.loading.load import facts, load
 from netwright.engine.data.loading.preview_data import preview
 from netwright.engine.data.sources import image_file
 from netwright.engine.data.sources.image_file import read
+from netwright.engine.data.sources.image_reading import bad_pictures
 from netwright.engine.data.sources.images_reader import Images
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.project import Project, set_option
@@ -240,6 +241,9 @@ def test_of_many_damaged_images_five_are_named(tmp_path):
     assert text.startswith("12 of 18 image files")
     assert text.count("bad") == 5
     assert "and 7 more" in text
+    with pytest.raises(UserError) as error:
+        raise bad_pictures([("a.png", "it is empty")] * 12, 18, tmp_path)
+    assert error.value.lines[-2] == "  and 7 more", "lines of their own, which the command line prints as such"
 
 
 def test_images_that_are_all_damaged_are_named(tmp_path):
