@@ -33,7 +33,8 @@ parses them."""
 PROGRAMS_ELSEWHERE = ("api.md", "endpoint.md")
 """Pages whose Python runs in `test_api.py` and `test_endpoint.py`."""
 ACCURACY, RMSE = 0.03, 0.07
-"""Accepted differences of the results that `docs/gallery.md` states, of which an RMSE is divided by."""
+"""Accepted differences of the results that `docs/gallery.md` states, of which an RMSE is divided by. Where an answer
+per sample is counted, the interval of the accuracy counts too: 36 sounds cannot tell 83 % from 89 %."""
 PROJECTS = sorted((ROOT / "docs" / "gallery").glob("*.md"))
 ALSO = {"compare": EXIT_REQUIREMENT, "follow": EXIT_STOPPED}
 """Other exit codes: projects differ, a run was stopped."""
@@ -212,6 +213,14 @@ def stated(name: str) -> tuple[str, float]:
     return row[1].lower(), figure / 100 if row[3] else figure
 
 
+def interval(name: str, folder: Path) -> tuple[float, float]:
+    """The 95 % interval of a run's accuracy on the test set, empty for answers that are not one per sample."""
+    done = engine(f"evaluate runs/{name} --json", folder)
+    (target,) = json.loads(done.stdout)["targets"]
+    low, high = target["accuracy_interval"] if target.get("per") == "sample" else (1.0, 0.0)
+    return low, high
+
+
 @pytest.mark.parametrize("page", PROJECTS, ids=lambda page: page.stem)
 def test_a_project_reaches_what_the_gallery_states(page: Path, tmp_path: Path) -> None:
     """Its commands run as its page prints them, from an empty folder: one training, an evaluation, answers, an
@@ -228,5 +237,8 @@ def test_a_project_reaches_what_the_gallery_states(page: Path, tmp_path: Path) -
     (metric, figure), name = stated(page.stem), page.stem
     test = json.loads((tmp_path / "runs" / name / "result.json").read_text())["test"]
     allowed = ACCURACY if metric == "accuracy" else RMSE * figure
-    assert test[metric] == pytest.approx(figure, abs=allowed)
+    low, high = test[metric] - allowed, test[metric] + allowed
+    if metric == "accuracy" and not low <= figure <= high:
+        low, high = interval(name, tmp_path)
+    assert low <= figure <= high, f"{metric} {test[metric]}, {low} to {high}"
     assert (tmp_path / f"{name}.onnx").stat().st_size > 1000
