@@ -10,13 +10,12 @@ import numpy as np
 from netwright.engine.analysis.evaluate import Evaluation
 from netwright.engine.analysis.groups import column_values, group_labels
 from netwright.engine.analysis.per_sample import SampleScores
-from netwright.engine.analysis.scores import ClassCounts, table_of
 from netwright.engine.core.errors import UserError
-from netwright.engine.core.text import format_figure, format_number
+from netwright.engine.core.text import format_number
+from netwright.engine.data.loading.answer_views import caption, class_maps
 from netwright.engine.data.loading.open_data import open_source
-from netwright.engine.data.loading.preview import shown_samples, value_range, write_mask, write_picture
+from netwright.engine.data.loading.preview import shown_samples, value_range, write_picture
 from netwright.engine.data.sources.source import Array, Outline
-from netwright.engine.project.dataset_info import IGNORED
 
 MOST_SHOWN = 48
 MOST_COLUMNS = 12
@@ -115,16 +114,6 @@ def _views(
     return views
 
 
-def caption(row: Mapping[str, Any]) -> str:
-    """Return the caption below the picture of a sample."""
-    if isinstance(row.get("prediction"), str):
-        true, predicted = row["label"] or "?", row["prediction"]
-        return f"{true} → {predicted}" if true != predicted else f"{true}"
-    if row.get("prediction") and len(row["prediction"]) <= 2 and isinstance(row["prediction"][0], float):
-        return f"{format_number(row['label'][0])} → {format_number(row['prediction'][0])}"
-    return f"{'loss' if 'confidence' in row else 'error'} {format_figure(row['loss'])}"
-
-
 def _overlays(
     evaluation: Evaluation, output: int, numbers: Array, pictures: Sequence[dict[str, Any]], folder: Path
 ) -> None:
@@ -133,14 +122,7 @@ def _overlays(
     predicted = evaluation.predicted(numbers)[output].argmax(-1)
     true = evaluation.data.targets[info.number][numbers]
     for place, (picture, mask, other) in enumerate(zip(pictures, predicted, true, strict=True)):
-        there = other != IGNORED
-        wrong = np.where(there & (mask != other), 0, IGNORED)
-        picture["said"] = str(write_mask(mask, folder / f"said_{place:03d}.png"))
-        picture["wrong"] = str(write_mask(wrong, folder / f"wrong_{place:03d}.png"))
-        counts = ClassCounts.of_table(table_of(other[there], mask[there], len(info.facts.classes)))
-        iou = zip(info.facts.classes, counts.scores()["iou"], counts.is_there, strict=True)
-        picture["iou"] = {name: float(value) for name, value, is_there in iou if is_there}
-        picture["label"] = f"IoU {counts.mean('iou'):.2f}"
+        picture |= class_maps(info.facts, mask, other, folder / f"{place:03d}")
 
 
 def _forecasts(

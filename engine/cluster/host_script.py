@@ -29,7 +29,17 @@ MARK = "netwright-answer "
 ARCHIVE = "netwright-archive"
 CHUNK = 1 << 20
 SAID = 4000
-FETCHED = ("best", "last", "result.json", "data.json", "metrics.json", "run.json", "project.netwright", "code")
+FETCHED = (
+    "best",
+    "last",
+    "result.json",
+    "data.json",
+    "metrics.json",
+    "run.json",
+    "project.netwright",
+    "code",
+    "answers",
+)
 
 
 class Refused(Exception):

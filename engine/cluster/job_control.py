@@ -350,7 +350,7 @@ def fetch(folder: RunFolder, remote: RemoteRun, host: Host | None = None, *, che
         target.mkdir(0o700)
         host.get(remote.folder, target, checkpoints=checkpoints)
         info = json.loads((target / "run.json").read_text(encoding="utf-8"))
-        for name in ("best", "last", "checkpoints", "result.json", "data.json", "metrics.json"):
+        for name in ("best", "last", "checkpoints", "result.json", "data.json", "metrics.json", "answers"):
             if (target / name).exists():
                 remove(folder.path / name)
                 (target / name).rename(folder.path / name)

@@ -27,6 +27,7 @@ from netwright.engine.project.target_scale import fitted_outputs
 from netwright.engine.project.training import TrainingLength, training_length, whole_batch_note
 from netwright.engine.runs.checkpoint_files import Checkpoint, all_checkpoints, beside, place
 from netwright.engine.runs.events import Message, Started
+from netwright.engine.training.answer_recorder import recorder_for
 from netwright.engine.training.best_model import BestModelTracker, FolderStore, ModelStore, NullStore
 from netwright.engine.training.checkpoint_schedule import expected_cost_s
 from netwright.engine.training.checkpoints import HOOKS, CheckpointSaver, RandomStates
@@ -128,7 +129,7 @@ class TrainerBuilder:
             cost_s=expected_cost_s(num_parameters),
         )
         diagnosis = NanDiagnosis(step, in_stages=job.has_stages)
-        hooks = self._hooks(clock)
+        hooks, replay = self._hooks(clock), self._nan_replay(step, diagnosis, batches, saver)
         trainer = Trainer(
             plan,
             step,
@@ -136,13 +137,12 @@ class TrainerBuilder:
             batches,
             reporter,
             tracker,
-            TrainerOptions(hooks, saver, diagnosis, self._nan_replay(step, diagnosis, batches, saver)),
+            TrainerOptions(hooks, saver, diagnosis, replay, recorder_for(job)),
         )
-        random = RandomStates(job.group, job.device)
         # Names in the checkpoint file, in their order.
         saver.register(unit=step.model, schedule=self.schedule)
         saver.parts["keeper"] = tracker
-        saver.register(random=random, reporter=reporter, trainer=trainer)
+        saver.register(random=RandomStates(job.group, job.device), reporter=reporter, trainer=trainer)
         if hooks is not None:
             saver.parts[HOOKS] = hooks
         if job.checkpoint >= 0:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import torch
 
 from netwright.engine.core.metrics import f_score, precision, recall
-from netwright.engine.data.loading.batches import Batch, ResidentDataset, Tensors, as_tuple
+from netwright.engine.data.loading.batches import Batch, ResidentDataset, Tensors, as_tuple, shard_range
 from netwright.engine.parallel.process_group import ProcessGroup, all_gather_rows
 from netwright.engine.project import user_code
 from netwright.engine.project.bindings import Wanted
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.training import TrainingOptions
+from netwright.engine.training.answer_recorder import AnswerRecorder
 from netwright.engine.training.classwise_metrics import Auc, ClassMetric, Confusion
 from netwright.engine.training.losses import Loss, OutputAdapters
 from netwright.engine.training.metrics import (
@@ -65,17 +66,25 @@ class Evaluator:
         self._adapters = self._options.adapters or OutputAdapters(())
 
     @torch.no_grad()
-    def evaluate(self, split: ResidentDataset) -> Evaluation:
-        """Compute loss, metrics and confusion over all samples of a split. A collective."""
-        model = self._model
+    def evaluate(self, split: ResidentDataset, watched: AnswerRecorder | None = None) -> Evaluation:
+        """Compute loss, metrics and confusion over all samples of a split. A collective. `watched` keeps some answers
+        of this worker."""
+        model, options = self._model, self._options
+        first, end = shard_range(0, len(split), model.group.rank, model.group.size, options.shard_weights)
+        if watched is not None:
+            watched.begin(first, end)
         model.synchronize()
         with model.averaged(fresh=True):
             model.network.eval()
-            accumulator = MetricAccumulator(self.metrics, model.group, split.device, self._options.confusion)
+            accumulator = MetricAccumulator(self.metrics, model.group, split.device, options.confusion)
             for batch, outputs in self._outputs(split):
                 if batch.count:
                     loss = self._loss(outputs, batch.targets)
-                    accumulator.update(loss, *self._adapters(outputs, batch.targets))
+                    fitted, targets = self._adapters(outputs, batch.targets)
+                    accumulator.update(loss, fitted, targets)
+                    if watched is not None:
+                        watched.take(first, fitted, targets)
+                    first += batch.count
             model.network.train()
             loss_sum, values, confusion = accumulator.compute()
             return Evaluation(loss_sum / len(split), values, confusion)

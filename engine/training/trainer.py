@@ -14,6 +14,7 @@ from netwright.engine.core.errors import RunError, UserError, plural
 from netwright.engine.data.loading.batches import Batch, BatchLoader
 from netwright.engine.project.training import TrainingLength, TrainingOptions
 from netwright.engine.runs.events import Checkpointed, Message
+from netwright.engine.training.answer_recorder import AnswerRecorder
 from netwright.engine.training.best_model import BestModelTracker
 from netwright.engine.training.checkpoints import CheckpointSaver
 from netwright.engine.training.control import Control
@@ -72,6 +73,8 @@ class TrainerOptions:
     """Names the layer behind a non-finite loss."""
     replay: NanReplay | None = None
     """Names it once the weights are lost."""
+    watched: AnswerRecorder | None = None
+    """Keeps some answers of each validation."""
 
 
 class Trainer:
@@ -97,7 +100,7 @@ class Trainer:
         self._tracker = tracker
         self._saver = settings.saver or CheckpointSaver(TrainingOptions(checkpoint_unit="never"))
         self._diagnosis = settings.diagnosis or NanDiagnosis(step)
-        self._replay = settings.replay
+        self._replay, self._watched = settings.replay, settings.watched
         self._state = TrainingState(plan.length, batches.order.steps_per_epoch)
         self._control = Control(plan, self._state, step, reporter, self._validate)
         self._validated_step = -1
@@ -248,6 +251,8 @@ class Trainer:
         if saved["planned_epochs"] == self._plan.length.epochs:  # otherwise the project was changed since
             self._control.change_epochs(int(saved["epochs"]))
         self._validated_step = int(saved["validated_step"])
+        if self._watched is not None:
+            self._watched.resume(state.step)
         self._last_validation = None if saved["last_scores"] is None else evaluation_from(saved["last_scores"])
         self._loss = float(saved["loss"])
         recent, width = saved["recent"], sum(metric.width for metric in on_curve(self._evaluator.metrics))
@@ -300,7 +305,12 @@ class Trainer:
         if self._plan.validation is None or self._validated_step == state.step:
             return
         with self._reporter.clock.aside():
-            evaluation = self._evaluator.evaluate(self._plan.validation)
+            watched = self._watched
+            if watched is not None and not watched.is_due(is_last=state.is_complete or bool(state.end_reason)):
+                watched = None
+            evaluation = self._evaluator.evaluate(self._plan.validation, watched)
+            if watched is not None:
+                watched.end(state.step, state.epoch)
             self._validated_step, self._last_validation = state.step, evaluation
             self._reporter.validated(state.step, evaluation)
             tracker = self._tracker

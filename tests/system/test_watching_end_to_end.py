@@ -5,18 +5,20 @@ from typing import Any
 
 import pytest
 
+from netwright.engine.runs.watched_answers import read_watched
 from tests.runs import train
 from tests.system.test_training import TWO, digits, mlp
 
 
 def test_watching_changes_nothing_and_two_workers_see_what_one_sees(tmp_path: Path) -> None:
     options: dict[str, Any] = {"max_epochs": 2, "mini_batch_size": 100, "gradient_threshold": 0.05}
-    plain = train(digits(mlp(), **options), tmp_path / "plain")
+    plain = train(digits(mlp(), **options, watch_answers="none"), tmp_path / "plain")
     watched = {**options, "watch_gradient_norm": True, "watch_layers": True}
     one = train(digits(mlp(), **watched), tmp_path / "one")
     two = train(digits(mlp(), TWO, **watched), tmp_path / "two")
     assert one.losses == plain.losses
     assert not plain.events("health")
+    assert read_watched(plain.folder.path) == []
     norms = one.curve("training", "gradient_norm")
     assert list(norms) == list(range(1, len(one.losses) + 1))
     assert min(norms.values()) > 0.05, "as they are before they are limited"
@@ -30,3 +32,9 @@ def test_watching_changes_nothing_and_two_workers_see_what_one_sees(tmp_path: Pa
         assert size > 0
         assert dead == 0
         assert health["layers"]["id3"][0] == -1
+    answers = [read_watched(run.folder.path) for run in (one, two)]
+    assert [step.iteration for step in answers[0]] == list(one.curve("validation", "loss"))
+    for alone, shared in zip(*answers, strict=True):  # the first worker of two has the first half of the samples
+        assert shared.iteration == alone.iteration
+        assert shared.answer["rows"][0]["index"] == alone.answer["rows"][0]["index"]
+        assert shared.answer["rows"][0]["loss"] == pytest.approx(alone.answer["rows"][0]["loss"], rel=1e-3)

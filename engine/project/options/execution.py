@@ -1,12 +1,14 @@
 """Options of precision and memory, checkpoints, monitoring, reproducibility and user code."""
 
 from netwright.engine.core.errors import FieldError
-from netwright.engine.core.fields import Bool, Choice, FilePath, Float, Int
+from netwright.engine.core.fields import Bool, Choice, FilePath, Float, Int, Text
 from netwright.engine.core.records import Record
 
 LOW_PRECISIONS = ("bf16", "fp16")
 """Those that round so much that a solver which compares losses would be misled."""
 PYTHON = "Python files (*.py)"
+MOST_WATCHED = 24
+"""Samples whose answers can be kept."""
 
 
 class PrecisionOptions(Record):
@@ -168,9 +170,44 @@ class WatchingOptions(Record):
         torch="none",
     )
 
+    watch_answers = Choice(
+        "spread",
+        options=("none", "spread", "worst", "chosen"),
+        notes={
+            "none": "No answers are kept",
+            "spread": "Of 8 validation samples, evenly spaced",
+            "worst": "Of the 8 with the largest loss, others at each validation",
+            "chosen": "Of the validation samples with the numbers that follow",
+        },
+        group="Monitoring",
+        help="Keeps what the network answers for some validation samples. Default spread. At each validation, at most "
+        "24 times and 2 % of the time; not in trials of experiments and on pipelines",
+        matlab="none",
+        torch="none",
+    )
+    watched_samples = Text(
+        "",
+        group="Monitoring",
+        help="Numbers of the samples whose answers are kept. Default none. As the Data tab counts them, "
+        "such as 3, 17, 40",
+        matlab="none",
+        torch="none",
+        visible_when=lambda options: options.watch_answers == "chosen",
+    )
+
+    @property
+    def watched_places(self) -> tuple[int, ...]:
+        """The numbers of the samples that were chosen, from 0; empty where a text is none."""
+        words = self.watched_samples.replace(",", " ").split()
+        is_right = all(word.isdecimal() and int(word) > 0 for word in words)
+        return tuple(dict.fromkeys(int(word) - 1 for word in words)) if is_right else ()
+
     def problems(self) -> list[FieldError]:
-        """Return the error of a gradient norm with the solver lm, which has no gradient."""
+        """Return the error of a gradient norm with the solver lm, which has no gradient, and of numbers of samples."""
         errors = super().problems()
+        if self.watch_answers == "chosen" and not 0 < len(self.watched_places) <= MOST_WATCHED:
+            message = f"expected 1 to {MOST_WATCHED} numbers of samples from 1 on, such as 3, 17, 40"
+            errors.append(FieldError("watched_samples", message))
         if self.watch_gradient_norm and getattr(self, "solver", "") == "lm":
             message = "the solver lm takes the error of each sample apart, and has no gradient. Switch it off."
             errors.append(FieldError("watch_gradient_norm", message))
