@@ -15,11 +15,13 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QTableWidget,
     QWidget,
 )
 
 from netwright.designer import markup, theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.items import table_item
 from netwright.designer.language import translation
 
 NO_LIMIT = 16_777_215
@@ -28,6 +30,8 @@ NO_LIMIT = 16_777_215
 
 ROW_GAP = 8
 """Pixels between the rows of a `FlowRow`."""
+ROW_HEIGHT, MOST_ROWS = 28, 12
+"""Of a `text_table`: pixels of a row, and rows that are seen at once."""
 
 
 class Divider(QWidget):
@@ -181,6 +185,33 @@ def within_screen(widget: QWidget, width: int, height: int) -> QSize:
 def room_on_screen(widget: QWidget) -> QSize:
     """Return the size that the screen has for a window, without its frame."""
     return widget.screen().availableSize() - FRAME
+
+
+def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> QTableWidget:
+    """Return a table of texts that cannot be edited; all columns but the first have tabular figures."""
+    table = QTableWidget(len(rows), len(head))
+    table.setHorizontalHeaderLabels(list(map(markup.visible, head)))
+    table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+    table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
+    table.setShowGrid(False)
+    table.setWordWrap(False)
+    table.setTabKeyNavigation(False)
+    table.verticalHeader().hide()
+    table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+    table.horizontalHeader().setHighlightSections(False)
+    table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    figures = theme.figures(table.font())
+    for at, row in enumerate(rows):
+        for column, text in enumerate(row):
+            item = table_item(text, text)
+            if column:
+                item.setFont(figures)
+            table.setItem(at, column, item)
+    table.resizeColumnsToContents()
+    for column in range(len(head)):
+        table.setColumnWidth(column, table.columnWidth(column) + 16)
+    table.setFixedHeight(ROW_HEIGHT * min(MOST_ROWS, len(rows)) + table.horizontalHeader().sizeHint().height() + 4)
+    return table
 
 
 class ValueTable(QWidget):

@@ -8,11 +8,12 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from netwright.app.analysis.result_cards import SPLITS, text_table
+from netwright.app.analysis.result_cards import SPLITS
 from netwright.app.analysis.score_tables import named
 from netwright.app.plots.card import FigureCard
 from netwright.app.runs.segments import PairPage
 from netwright.app.shell import Shell
+from netwright.app.widgets import text_table
 from netwright.designer import theme
 from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import visible

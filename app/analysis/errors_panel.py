@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from netwright.app.analysis.result_cards import card
-from netwright.app.analysis.sample_tiles import tiles_of
+from netwright.app.data.answer_tiles import tiles_of
 from netwright.app.plots.card import Card
 from netwright.app.plots.confusion_chart import ConfusionChart
 from netwright.app.plots.histogram_plot import HistogramPlot

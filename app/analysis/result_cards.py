@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QScrollArea,
     QStackedWidget,
-    QTableWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -19,11 +18,9 @@ from PySide6.QtWidgets import (
 from netwright.app.runs.segments import RunPage
 from netwright.app.shell import Shell
 from netwright.designer import theme
-from netwright.designer.items import table_item
 from netwright.designer.language import in_sentence, noop, tr
 from netwright.designer.markup import visible
 
-ROW_HEIGHT, MOST_ROWS = 28, 12
 SPLITS = {"test": noop("Test split"), "validation": noop("Validation split"), "training": noop("Training split")}
 """The splits of the data, by the names that requests have for them."""
 
@@ -31,33 +28,6 @@ SPLITS = {"test": noop("Test split"), "validation": noop("Validation split"), "t
 def split_in_line(split: str) -> str:
     """Return a split among other words: `validation split`."""
     return in_sentence(SPLITS.get(split, split))
-
-
-def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> QTableWidget:
-    """Return a table of texts that cannot be edited; all columns but the first have tabular figures."""
-    table = QTableWidget(len(rows), len(head))
-    table.setHorizontalHeaderLabels(list(map(visible, head)))
-    table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-    table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
-    table.setShowGrid(False)
-    table.setWordWrap(False)
-    table.setTabKeyNavigation(False)
-    table.verticalHeader().hide()
-    table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
-    table.horizontalHeader().setHighlightSections(False)
-    table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-    figures = theme.figures(table.font())
-    for at, row in enumerate(rows):
-        for column, text in enumerate(row):
-            item = table_item(text, text)
-            if column:
-                item.setFont(figures)
-            table.setItem(at, column, item)
-    table.resizeColumnsToContents()
-    for column in range(len(head)):
-        table.setColumnWidth(column, table.columnWidth(column) + 16)
-    table.setFixedHeight(ROW_HEIGHT * min(MOST_ROWS, len(rows)) + table.horizontalHeader().sizeHint().height() + 4)
-    return table
 
 
 def stacked(cards: Sequence[QWidget], layout: QBoxLayout) -> QWidget:

@@ -11,7 +11,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from netwright.app.analysis.result_cards import CardsPage, card, split_in_line, text_table
+from netwright.app.analysis.result_cards import CardsPage, card, split_in_line
 from netwright.app.plots.axes import Axis, Unit, tick_labels, values_axis
 from netwright.app.plots.card import FigureCard, Rows
 from netwright.app.plots.comparison_plot import run_colour
@@ -19,6 +19,7 @@ from netwright.app.plots.plot import Plot
 from netwright.app.plots.plot_items import Legend, Line, Markers
 from netwright.app.plots.words import metric_in_a_line
 from netwright.app.shell import Shell
+from netwright.app.widgets import text_table
 from netwright.designer import markup, theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.language import noop, tr, translation

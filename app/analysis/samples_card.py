@@ -8,25 +8,15 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QTableWidget, QVBoxLayout, QWidget
 
-from netwright.app.analysis.result_cards import text_table
-from netwright.app.analysis.sample_tiles import tiles_of
-from netwright.app.data.lanes import lanes_of
+from netwright.app.data.answer_list import AnswerList, rows_of
 from netwright.app.data.tiles import Tiles
 from netwright.app.plots.card import FigureCard
 from netwright.app.temporary_folder import temporary_folder
 from netwright.designer import theme
 from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import visible
-from netwright.engine.core.text import format_value
 
 LISTS = (("worst", noop("Worst samples")), ("uncertain", noop("Most uncertain samples")))
-HEADS = {
-    "label": noop("Label"),
-    "prediction": noop("Prediction"),
-    "confidence": noop("Confidence"),
-    "loss": noop("Loss"),
-}
-HINT = noop("Click a cell of the confusion matrix, or a group, to see its samples.")
 
 
 class SamplesCard(FigureCard):
@@ -51,7 +41,7 @@ class SamplesCard(FigureCard):
         self._column.setSpacing(12)
         self._column.addWidget(self.message)
         self._column.addWidget(self.body)
-        super().__init__(content, tr("Samples"), "", self._rows)
+        super().__init__(content, tr("Samples"), "", lambda: rows_of(self.answer))
         self._folder = Path(temporary_folder(self, "samples"))
         self.message.setWordWrap(True)
         theme.mark(self.message, "role", "muted")
@@ -92,20 +82,9 @@ class SamplesCard(FigureCard):
         theme.mark(self.message, "role", "muted")
         self.message.setText("" if rows else tr("There are no such samples."))
         self.message.setVisible(not rows)
-        body = QWidget()
-        column = QVBoxLayout(body)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
-        if rows:
-            if (tiles := tiles_of(answer)) is not None:
-                if (legend := lanes_of(answer)) is not None:
-                    column.addWidget(legend)
-                column.addWidget(tiles)
-            head, *cells = self._rows()
-            table = text_table(head, cells)
-            column.addWidget(table)
-            if self._leads_on:
-                self._lead_on([row["place"] for row in rows], tiles, table)
+        body = AnswerList(answer)
+        if self._leads_on and body.table is not None:
+            self._lead_on([row["place"] for row in rows], body.tiles, body.table)
         self._column.replaceWidget(self.body, body)
         self.body.deleteLater()
         self.body = body
@@ -130,20 +109,3 @@ class SamplesCard(FigureCard):
         if tiles is not None:
             tiles.offer(tr("Click to look inside the network with this sample"))
             tiles.chosen.connect(lambda number: self.sample_chosen.emit(places[number]))
-
-    def _rows(self) -> Iterator[list[str]]:
-        rows: Sequence[Mapping[str, Any]] = self.answer.get("rows", ())
-        columns = self.answer.get("columns", [])
-        has = [name for name in HEADS if any(name in row for row in rows)]
-        heads = {name: translation(head) for name, head in HEADS.items()}
-        if "confidence" not in has:
-            heads["loss"] = tr("Error", "of a sample")
-        yield [tr("Sample"), *(heads[name] for name in has), *map(str, columns)]
-        cells = self.answer.get("cells", [[] for _ in rows])
-        for row, more in zip(rows, cells, strict=True):
-            name = str(row.get("sample", f"{row['index']:,}"))
-            yield [name, *(_cell(key, row.get(key)) for key in has), *map(str, more)]
-
-
-def _cell(name: str, value: object) -> str:
-    return format_value(value, is_percent=name == "confidence", is_measured=name == "loss")

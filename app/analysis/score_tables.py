@@ -5,8 +5,8 @@ from typing import Any
 
 from PySide6.QtWidgets import QTableWidget
 
-from netwright.app.analysis.result_cards import text_table
 from netwright.app.plots.words import metric_in_a_line, metric_title
+from netwright.app.widgets import text_table
 from netwright.designer.forms.row import sentence
 from netwright.designer.language import tr
 from netwright.engine.core.text import format_figure

@@ -24,6 +24,7 @@ from netwright.app.plots.curve_card import CurveCard
 from netwright.app.plots.curve_export import export_of
 from netwright.app.plots.quantities import LOSS
 from netwright.app.plots.timeline import Along
+from netwright.app.runs.answers_page import AnswersPage
 from netwright.app.runs.details import RunOptions
 from netwright.app.runs.facts_panel import FactsPanel
 from netwright.app.runs.log_panel import LogPanel
@@ -73,6 +74,8 @@ class Monitor(QWidget):
         curves = self._make_curves()
         self.segments.set_corner(self._make_controls())
         self.segments.add("curves", tr("Curves"), curves)
+        self.answers = AnswersPage()
+        self.segments.add("answers", tr("Answers"), self.answers)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 16, 12)
         column.setSpacing(12)
@@ -270,6 +273,7 @@ class Monitor(QWidget):
     def show_nothing(self) -> None:
         """Show that there is no run."""
         self.board.clear()
+        self.answers.show_run(None)
         self.log.show_run(None)
         self.facts.show_nothing()
         self.segments.set_run(None, self.empty.message.text())
@@ -277,6 +281,7 @@ class Monitor(QWidget):
     def show_starting(self, name: str) -> None:
         """Show that a run is being prepared."""
         self.board.clear()
+        self.answers.show_run(None)
         self.log.show_run(None)
         self.facts.show_starting(name)
         self.segments.set_run(None, translation(UNDER_WAY))
@@ -289,6 +294,7 @@ class Monitor(QWidget):
         """Show another run; its events follow."""
         self._folder = folder
         self.board.clear(is_reading=True)
+        self.answers.show_run(folder.path)
         self.log.show_run(folder)
         self.facts.show_run(folder)
         self.segments.set_run(None, translation(UNDER_WAY))
@@ -304,6 +310,7 @@ class Monitor(QWidget):
     def take(self, event: Event) -> None:
         """Show one event of the run."""
         self.board.take(event)
+        self.answers.take(event)
         self.log.take(event)
         self.facts.take(event)
         if isinstance(event, Message) and event.severity == "warning":

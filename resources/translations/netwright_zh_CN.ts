@@ -4738,6 +4738,22 @@
         <translation>最近的验证</translation>
     </message>
     <message>
+        <source>Validation whose answers are shown</source>
+        <translation>显示其预测结果的那次验证</translation>
+    </message>
+    <message>
+        <source>At each validation, the answers for some validation samples appear here.</source>
+        <translation>每次验证时，部分验证样本的预测结果会显示在这里。</translation>
+    </message>
+    <message>
+        <source>of validation samples, while the network learned</source>
+        <translation>验证样本的预测结果随训练的变化</translation>
+    </message>
+    <message>
+        <source>epoch {epoch:,}, iteration {iteration:,}</source>
+        <translation>第 {epoch:,} 轮，第 {iteration:,} 次迭代</translation>
+    </message>
+    <message>
         <source>Iteration</source>
         <translation>迭代</translation>
     </message>
@@ -8544,10 +8560,6 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Loss</source>
         <translation>损失</translation>
-    </message>
-    <message>
-        <source>Click a cell of the confusion matrix, or a group, to see its samples.</source>
-        <translation>单击混淆矩阵的单元格或某个组可查看其样本。</translation>
     </message>
     <message>
         <source>Which samples</source>
@@ -23502,6 +23514,11 @@ Range: 0.005 to 0.5</source>
         <translation>设备 {far} 只能经由 CPU 内存互相访问，速度较慢</translation>
     </message>
     <message>
+        <source>expected 1 to {most_watched} numbers of samples from 1 on, such as 3, 17, 40</source>
+        <comment>engine message</comment>
+        <translation>应为 1 到 {most_watched} 个从 1 开始的样本编号，例如 3, 17, 40</translation>
+    </message>
+    <message>
         <source>experimental</source>
         <comment>engine message</comment>
         <translation>实验性</translation>
@@ -26820,6 +26837,46 @@ Range: 0.005 to 0.5</source>
         <source>its axes cannot be read</source>
         <comment>engine message</comment>
         <translation>无法读取其轴</translation>
+    </message>
+    <message>
+        <source>Chosen</source>
+        <translation>指定</translation>
+    </message>
+    <message>
+        <source>Keeps what the network answers for some validation samples</source>
+        <translation>保存网络对部分验证样本的预测结果</translation>
+    </message>
+    <message>
+        <source>No answers are kept</source>
+        <translation>不保存预测结果</translation>
+    </message>
+    <message>
+        <source>Numbers of the samples whose answers are kept</source>
+        <translation>要保存预测结果的样本编号</translation>
+    </message>
+    <message>
+        <source>Of 8 validation samples, evenly spaced</source>
+        <translation>均匀选取的 8 个验证样本的预测结果</translation>
+    </message>
+    <message>
+        <source>Of the 8 with the largest loss, others at each validation</source>
+        <translation>损失最大的 8 个样本的预测结果，每次验证可能不同</translation>
+    </message>
+    <message>
+        <source>Of the validation samples with the numbers that follow</source>
+        <translation>按下列编号选取的验证样本的预测结果</translation>
+    </message>
+    <message>
+        <source>Watch answers</source>
+        <translation>监视预测结果</translation>
+    </message>
+    <message>
+        <source>Watched samples</source>
+        <translation>监视的样本</translation>
+    </message>
+    <message>
+        <source>Worst</source>
+        <translation>最差</translation>
     </message>
     <message>
         <source>, {per_worker} per worker</source>

@@ -20,8 +20,8 @@ from netwright.app.analysis.plots import PredictionPlot, ReliabilityPlot
 from netwright.app.analysis.predict_page import PredictPage
 from netwright.app.analysis.prune_dialog import PruneDialog
 from netwright.app.analysis.robustness_page import RobustnessPage, StrengthPlot
-from netwright.app.analysis.sample_tiles import tip_of
 from netwright.app.analysis.scores_page import ScoresPage
+from netwright.app.data.answer_tiles import tip_of
 from netwright.app.experiments.definition_panel import parameters_offered
 from netwright.app.experiments.experiment_menu import BudgetDialog
 from netwright.app.experiments.plots.panel import PLOTS, PlotsPanel

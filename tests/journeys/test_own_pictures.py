@@ -34,6 +34,9 @@ def test_own_pictures_from_a_folder_to_a_file_that_runs_elsewhere(visit: Visit, 
     assert accuracy is not None
     assert float(accuracy[1]) > 80, "with chance at 20"
 
+    person.click("Answers")
+    person.wait_to_see(r"^epoch 10, iteration \d+")
+    person.look("answers")
     person.evaluate("of 60 correct")
     person.click("Predict")
     with person.choose_file(place / "shapes" / "ring" / "large.png"):
