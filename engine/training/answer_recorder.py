@@ -136,7 +136,8 @@ class AnswerRecorder:
     def _write(self, iteration: int, epoch: int) -> None:
         content, facts = self._content, self._wanted.facts
         folder = self._folder / str(iteration)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder.mkdir(0o700, exist_ok=True)
+        folder.mkdir(0o700, exist_ok=True)
         answers = []
         for answer in self._answers:
             number = int(self._data.numbers["validation"][answer.place])

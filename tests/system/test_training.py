@@ -214,7 +214,7 @@ def test_the_log_of_a_run_is_whole(tmp_path: Path) -> None:
     assert folder.state() == "finished"
     assert {path.name for path in folder.path.iterdir()} == {
         *("project.netwright", "run.json", "data.json", "events.jsonl", "control", "run.lock", "engine.log"),
-        *("best", "last", "checkpoints", "preparation.json", "result.json", "metrics.json"),
+        *("best", "last", "checkpoints", "preparation.json", "result.json", "metrics.json", "answers"),
     }
     modes = {path: path.stat().st_mode & 0o777 for path in [folder.path, *folder.path.rglob("*")]}
     assert modes == {path: 0o700 if path.is_dir() else 0o600 for path in modes}, "private to the user"

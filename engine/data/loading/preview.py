@@ -354,6 +354,7 @@ def write_picture(values: Array, span: tuple[float, float], file: Path, most_pix
     levels = np.clip(np.rint((planes - black) * (255.0 / (white - black))), 0, 255).astype(np.uint8)
     picture = Image.fromarray(levels[0] if len(levels) == 1 else np.ascontiguousarray(levels.transpose(1, 2, 0)))
     picture.thumbnail((most_pixels, most_pixels))
+    file.touch(0o600)
     picture.save(file)
     return file
 
@@ -365,6 +366,7 @@ def write_mask(numbers: Array, file: Path, most_pixels: int = MOST_PIXELS) -> Pa
     flat = flat.astype(np.int64)
     picture = Image.fromarray(np.where(flat < 0, NOTHING, flat % NOTHING).astype(np.uint8))
     picture.thumbnail((most_pixels, most_pixels), Image.Resampling.NEAREST)
+    file.touch(0o600)
     picture.save(file)
     return file
 

@@ -23,7 +23,6 @@ from netwright.engine.project.dataset_info import (
 from netwright.engine.project.preparation import TextPreparation
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.runs.watched_answers import WatchedStep, read_watched
-from netwright.engine.training import answer_recorder
 from netwright.engine.training.answer_recorder import COUNT, MOST_STEPS, AnswerRecorder, sample_losses
 
 SAMPLES, FIRST = 40, 10
@@ -180,7 +179,7 @@ def test_a_resumed_run_goes_on_behind_its_checkpoint(tmp_path: Path) -> None:
 def test_a_slow_disk_takes_few_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two percent of the time, and the last validation in any case."""
     now = [0.0]
-    monkeypatch.setattr(answer_recorder.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
     data = data_of(np.zeros((SAMPLES, 1), np.float32), numbers_of())
     recorder = AnswerRecorder(tmp_path, data, alone(*data.facts.targets), TrainingOptions())
     write, done = AnswerRecorder._write, []
