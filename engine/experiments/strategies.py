@@ -374,9 +374,9 @@ def importances(project: Project, trials: Sequence[Trial], objective: str) -> Ma
     """Return the importance of each parameter for an objective, as shares of 1, by functional ANOVA (Hutter et al.,
     2014) over the trials that have finished. Raises `UserError` without optuna, or with too few trials."""
     study = study_of(project, trials, [objective])
-    import_extra("sklearn", EXTRA, "Importances of parameters")
     if len(study.trials) < 4:
         raise UserError(f"Importances need at least 4 finished trials; there are {len(study.trials)}.")
+    import_extra("sklearn", EXTRA, "Importances of parameters")
     import optuna
 
     trees = TREES if len(study.trials) <= FEW_TRIALS else TREES // 4
