@@ -56,7 +56,7 @@ def projects() -> Iterator[tuple[str, Project]]:
         if "constants" in SECTIONS:
             project = project.with_section("constants", SECTIONS["constants"](file=f"{ADDRESS}/c.safetensors"))
         yield source, project
-    yield "many", Project(NETWORK, data=DataOptions(source="shards", path=f"{ADDRESS}/{{00000..99999}}.tar"))
+    yield "many", Project(NETWORK, data=DataOptions(source="shards", path=f"{ADDRESS}/{{0000..4999}}.tar"))
     yield "guessed", Project(NETWORK, data=DataOptions(path=f"{ADDRESS}/train.csv"))
 
 

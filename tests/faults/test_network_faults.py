@@ -16,12 +16,20 @@ import pytest
 from netwright.engine.operations.run_files import FORMATS
 from netwright.engine.project.file import save
 from netwright.engine.runs.folder import RunFolder
+from tests import warm
 from tests.faults.conftest import project_of
 from tests.faults.network_faults import NOTES
 from tests.faults.test_golden_runs import GOLDEN
 from tests.runs import PATIENCE_S, ROOT
 from tests.system.test_training import TWO
 
+# In a fork of the warm process. What libraries do as they are imported: see the training below, and test_telemetry.
+STRANGERS = """
+from tests.faults.network_faults import install_where_asked
+install_where_asked()
+import runpy
+runpy.run_module("tests.faults.strangers", run_name="__main__", alter_sys=True)
+"""
 HAS_QT = importlib.util.find_spec("PySide6") is not None
 EXPORTS = {"onnx": "net.onnx", "pytorch": "net.py"}
 EXPORTING = """
@@ -57,7 +65,11 @@ def watched(folder: Path, words: Sequence[str], patience_s: float = PATIENCE_S) 
     environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}", NOTES: str(notes)}
     done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, text=True, timeout=patience_s)
     assert done.returncode == 0, done.stdout + done.stderr
-    return [json.loads(line) for line in notes.read_text().splitlines()], done.stdout
+    return noted(notes), done.stdout
+
+
+def noted(notes: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in notes.read_text().splitlines()]
 
 
 def away(seen: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -103,8 +115,12 @@ def test_what_comes_from_a_stranger_contacts_nobody(tmp_path: Path) -> None:
     """Files of every kind that is opened, with addresses in them, and all that looks at them; not even this machine is
     contacted."""
     (tmp_path / "theirs").mkdir()
-    seen, printed = watched(tmp_path, ["-m", "tests.faults.strangers", str(tmp_path / "theirs")], 280)
-    assert json.loads(printed.splitlines()[-1])["looks"] > 200
+    notes = tmp_path / "notes"
+    done = warm.run([tmp_path / "theirs"], code=STRANGERS, cwd=ROOT, env={**os.environ, NOTES: str(notes)}, timeout=280)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["looks"] > 200
+    seen = noted(notes)
+    assert seen
     assert [one for one in seen if one["what"] != "watched"] == []
 
 
