@@ -14,27 +14,49 @@ from netwright.engine.cli.commands import commands
 from netwright.engine.core import part_registry as registry
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.part_registry import Part, entries, imported, parts, read_part
-from tests.architecture.test_repository import FILES, ROOT
+from tests import warm
 
-ROOMS = ("netwright", "app", "designer", "engine", "resources")
+ROOT = Path(__file__).parents[2]
+WHOLE_ROOMS = ("netwright", "designer", "resources")
+ROOMS_WITH_PARTS = ("app", "engine")
+# In a fork of the warm process, which has torch, but imports Netwright anew from the copy.
 COMMANDS = """
-import json, sys
+import json, os, sys
+for name in [name for name in sys.modules if name.partition(".")[0] == "netwright"]:
+    del sys.modules[name]
+sys.path.insert(0, os.getcwd())
+import netwright.engine.core.part_registry as registry
 from netwright.engine.cli.main import main
+print(registry.__file__)
 for words in json.loads(sys.argv[1]):
     try:
         code = main(words)
     except SystemExit as end:
         code = end.code
     print("exit code", code, *words, file=sys.stderr)
+sys.exit(code)
 """
-WINDOW = """
-import sys
+# In a fork, of a process that has the libraries of the window, for each copy of the program that is named.
+WINDOWS = """
+import os, sys
+import pyqtgraph
 from PySide6.QtWidgets import QApplication, QPushButton
+for rest in sys.argv[1:]:
+    if not (pid := os.fork()):
+        sys.path.insert(0, rest)
+        os.chdir(rest)
+        break
+    status = os.waitpid(pid, 0)[1]
+    print("exit code", os.waitstatus_to_exitcode(status), flush=True)
+else:
+    sys.exit()
+from netwright.app.processes import EngineServer
 from netwright.app.window import MainWindow
 from netwright.designer import theme
 app = QApplication([])
 theme.apply(app, "light")
-window = MainWindow("light")
+server = EngineServer(command=[sys.executable, "-c", "import sys; sys.stdin.read()"])  # it answers nothing
+window = MainWindow("light", start_engine=False, server=server)
 window.show()
 names = [button.text() for button in window.bar.findChildren(QPushButton) if button.isCheckable()]
 from netwright.app.frame.window_bars import TABS
@@ -43,8 +65,9 @@ for key in (*dict(TABS), "start"):
     app.processEvents()
 menus = [action.text() for menu in window.menuBar().actions() for action in menu.menu().actions()]
 titles = [b.text() for b in window.training.monitor.findChildren(QPushButton) if b.isCheckable()]
-print(names, menus, titles)
+print(names, menus, titles, sys.modules["netwright"].__file__, flush=True)
 window.close()
+window.shutdown()
 """
 
 
@@ -55,37 +78,44 @@ def part(request: pytest.FixtureRequest) -> Part:
 
 @pytest.fixture
 def rest(part: Part, tmp_path: Path) -> Path:
-    """A copy of the program without the folders of the part."""
-    for path in FILES:
-        name = path.relative_to(ROOT)
-        if name.parts[0] in ROOMS and name.parts[:2] not in {("engine", part.name), ("app", part.name)}:
-            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, tmp_path / name)
-    return tmp_path
+    return without(part, tmp_path)
 
 
-def python(rest: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run an interpreter that finds the copy in place of the checkout."""
-    environment = {**os.environ, "PYTHONPATH": str(rest), "QT_QPA_PLATFORM": "offscreen"}
-    command = [sys.executable, *words]
-    return subprocess.run(command, cwd=rest, env=environment, capture_output=True, text=True, check=False)
+def without(part: Part, folder: Path) -> Path:
+    """The program without the folders of the part: links to all others, so that nothing is compiled again."""
+    for room in WHOLE_ROOMS:
+        (folder / room).symlink_to(ROOT / room)
+    for room in ROOMS_WITH_PARTS:
+        (folder / room).mkdir()
+        for path in (ROOT / room).iterdir():
+            if path.name not in (part.name, "__pycache__"):
+                (folder / room / path.name).symlink_to(path)
+    return folder
+
+
+def environment(rest: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(rest), "QT_QPA_PLATFORM": "offscreen"}
+
+
+def commands_of(rest: Path, *lines: list[str]) -> "subprocess.CompletedProcess[str]":
+    """Run commands of the copy one after the other; standard output begins with where they come from, and the exit code
+    is that of the last."""
+    return warm.run([json.dumps(lines)], code=COMMANDS, cwd=rest, env=environment(rest))
 
 
 def test_the_command_line_trains_and_has_no_command_of_it(rest: Path, part: Part) -> None:
-    done = python(rest, "-c", "import netwright.engine.core.part_registry as p; print(p.__file__)")
-    assert Path(done.stdout.strip()).is_relative_to(rest), done.stderr
-    shown = python(rest, "-m", "netwright.engine", "help")
-    assert shown.returncode == 0, shown.stderr
     lines = [
+        ["help"],
         ["new", "digits"],
         ["check", "digits.netwright"],
         ["train", "digits.netwright", "--set", "training.max_epochs=1", "--run-dir", "run"],
         ["show", "run"],
         ["schema", "train"],
     ]
-    done = python(rest, "-c", COMMANDS, json.dumps([*([name] for name in part.commands), *lines]))
+    done = commands_of(rest, *([name] for name in part.commands), *lines)
+    assert Path(done.stdout.partition("\n")[0]).is_relative_to(rest), done.stderr
     for name in part.commands:
-        assert f"\n  {name} " not in shown.stdout
+        assert f"\n  {name} " not in done.stdout
         assert f"exit code 2 {name}\n" in done.stderr
     assert done.stderr.count("There is no command") == len(part.commands)
     for words in lines:
@@ -96,7 +126,7 @@ def test_the_command_line_trains_and_has_no_command_of_it(rest: Path, part: Part
 @pytest.mark.parametrize("part", ["cluster"], indirect=True)
 def test_clusters_are_refused_in_words_without_their_part(rest: Path) -> None:
     def engine(*words: str) -> subprocess.CompletedProcess[str]:
-        return python(rest, "-m", "netwright.engine", *words)
+        return commands_of(rest, [*words])
 
     assert engine("new", "digits").returncode == 0
     digits, two = "digits.netwright", ("--set", "training.max_epochs=1", "--workers", "2", "--run-dir", "two")
@@ -108,7 +138,7 @@ def test_clusters_are_refused_in_words_without_their_part(rest: Path) -> None:
     ):
         done = engine(*words)
         assert (done.returncode, text in done.stderr) == (code, True), done.stderr
-    environments = json.loads(engine("devices", "--json").stdout)["environments"]
+    environments = json.loads(engine("devices", "--json").stdout.partition("\n")[2])["environments"]
     assert environments["parallel"] == "this installation has no clusters part"
     copy = rest / "copy"
     shutil.copytree(rest / "two", copy)
@@ -121,12 +151,22 @@ def test_clusters_are_refused_in_words_without_their_part(rest: Path) -> None:
         assert (done.returncode, "has no clusters part" in done.stderr) == (5, True), done.stderr
 
 
-def test_the_window_opens_without_its_pages(rest: Path, part: Part) -> None:
-    done = python(rest, "-c", WINDOW)
+def test_the_window_opens_without_the_pages_of_a_part(tmp_path: Path) -> None:
+    for part in parts():
+        (tmp_path / part.name).mkdir()
+    copies = [str(without(part, tmp_path / part.name)) for part in parts()]
+    command = [sys.executable, "-c", WINDOWS, *copies]
+    # Of this process it would find the checkout beside the copy.
+    shown = {name: value for name, value in environment(tmp_path).items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=tmp_path, env=shown, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
-    assert ("New sweep" in done.stdout) == (part.name != "experiments")
-    assert ("Robustness" in done.stdout) == (part.name != "analysis")
+    assert "Traceback" not in done.stderr, done.stderr
+    said = done.stdout.split("exit code 0\n")[:-1]
+    assert len(said) == len(copies), done.stdout
+    for part, copy, words in zip(parts(), copies, said, strict=True):
+        assert f"{copy}/netwright/__init__.py" in words
+        assert ("New sweep" in words) == (part.name != "experiments")
+        assert ("Robustness" in words) == (part.name != "analysis")
 
 
 def test_every_manifest_names_what_there_is(part: Part) -> None:
