@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +46,15 @@ if hold_at:
 result = coordinate(run, on_event=lambda event: say(event=event.write()), strategy=strategy, patience_s=patience)
 say(result=result, exit_code=exit_code(run))
 """
+
+
+def wait_for(fact: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
+    """The fact, once there is one; one that never comes fails."""
+    pause, deadline = threading.Event(), time.monotonic() + patience_s
+    while not (found := fact()):
+        assert time.monotonic() < deadline, f"never: {what}"
+        pause.wait(0.005)
+    return found
 
 
 @dataclass(frozen=True)

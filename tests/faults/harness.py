@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,21 +22,12 @@ from netwright.engine.runs.checkpoint_files import all_checkpoints
 from netwright.engine.runs.events import ENDS, Event
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.log import EventReader, read_all
-from tests.runs import ROOT, Done
+from tests.runs import ROOT, Done, wait_for
 
 PATIENCE_S = 60.0
 KNOWN_S = 10.0
 """So soon every reader knows the state of a run that something happened to. Judged by `make faults` only, which has the
 machine for itself: elsewhere the clock says more of the machine than of the run."""
-
-
-def wait_for(fact: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
-    """The fact, once there is one; one that never comes fails."""
-    pause, deadline = threading.Event(), time.monotonic() + patience_s
-    while not (found := fact()):
-        assert time.monotonic() < deadline, f"never: {what}"
-        pause.wait(0.005)
-    return found
 
 
 class Broken:

@@ -5,8 +5,9 @@ import os
 import random
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.trial_log import FAILED
 from tests.builders import chain, layer
 from tests.faults.test_disk import small_disk
-from tests.runs import PATIENCE_S
+from tests.runs import PATIENCE_S, wait_for
 from tests.warm import Process
 
 MOST_KILLS = 4
@@ -75,14 +76,6 @@ def outcome(folder: ExperimentFolder) -> list[Any]:
     return found
 
 
-def wait_for(fact: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := fact()):
-        assert time.monotonic() < deadline
-        os.sched_yield()
-    return found
-
-
 def processes_of_runs(folder: ExperimentFolder) -> list[int]:
     """The processes of the runs under way."""
     found: list[int] = []
@@ -97,11 +90,12 @@ def processes_of_runs(folder: ExperimentFolder) -> list[int]:
 def disturbed(path: Path, choice: random.Random) -> ExperimentFolder:
     """Run an experiment to its end while its processes are killed."""
     process = experiment(path)
-    folder = wait_for(lambda: _begun(path))
+    pause = threading.Event()
+    folder = wait_for(lambda: _begun(path), "it has begun")
     for _ in range(choice.randint(1, MOST_KILLS)):
         deadline = time.monotonic() + choice.random() * LONGEST_S / MOST_KILLS
         while time.monotonic() < deadline and psutil.pid_exists(process.pid):
-            os.sched_yield()
+            pause.wait(0.005)
         runs = processes_of_runs(folder)
         if runs and choice.random() < 0.6:
             with contextlib.suppress(ProcessLookupError):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from netwright.engine.runs.trial_marks import mark_trials
 from netwright.engine.user_code import trust
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
+from tests.runs import wait_for
 from tests.warm import Process
 
 PATIENCE_S = 60
@@ -50,14 +50,6 @@ def started(*arguments: str) -> Process:
         return Process(["experiment", "run", *arguments], stdout=null, stderr=null)
     finally:
         os.close(null)
-
-
-def wait_until(is_so: Any, what: str, patience_s: float = PATIENCE_S) -> None:
-    """Until something holds; the test fails where that takes too long."""
-    deadline = time.monotonic() + patience_s
-    while not is_so():
-        assert time.monotonic() < deadline, what
-        os.sched_yield()
 
 
 def scores(folder: ExperimentFolder) -> list[tuple[dict[str, Any], str, dict[str, float]]]:
@@ -128,17 +120,17 @@ def test_trials_are_added_and_one_and_then_all_are_stopped(project: Path, capfd:
     process = started(
         str(project), *endless, "--vary", "training.momentum=0..0.9", "--strategy", "random", "--trials", "2"
     )
-    wait_until(lambda: list((project.parent / "experiments").glob("*/runs/1/run.json")), "no trial")
+    wait_for(lambda: list((project.parent / "experiments").glob("*/runs/1/run.json")), "a trial")
     folder = open_experiment(project)
     assert main(["experiment", "append", str(folder.path), "--trials", "3"]) == 0
-    wait_until(lambda: load(folder.project).project.experiment.trials == 5, "not added")
+    wait_for(lambda: load(folder.project).project.experiment.trials == 5, "more trials")
     assert main(["experiment", "stop", str(folder.path), "--trial", "1"]) == 0
-    wait_until(lambda: list(folder.path.glob("runs/2/run.json")), "the second trial does not begin")
+    wait_for(lambda: list(folder.path.glob("runs/2/run.json")), "the second trial")
     assert folder.read_trials()[0].state == "stopped"
     assert main(["experiment", "stop", str(folder.path), "--trial", "1"]) == EXIT_INPUT
     assert main(["experiment", "again", str(folder.path), "--trial", "2"]) == EXIT_INPUT
     assert main(["experiment", "again", str(folder.path), "--trial", "1"]) == 0
-    wait_until(lambda: folder.read_trials()[0].state == "running", "the first trial does not begin again")
+    wait_for(lambda: folder.read_trials()[0].state == "running", "the first trial again")
     assert main(["experiment", "stop", str(folder.path)]) == 0
     process.wait(PATIENCE_S)
     process.close()
@@ -179,9 +171,9 @@ def test_an_experiment_waits_for_the_cores_that_the_queue_takes(project: Path) -
     with MachineShare(QUEUE) as share:
         share.write(cores=10_000)
         process = started(str(project), "--vary", "training.momentum=0.5", "--set", "training.max_epochs=1")
-        wait_until(lambda: any(other.needs_cores for other in share.others()), "it does not wait")
+        wait_for(lambda: any(other.needs_cores for other in share.others()), "it waits")
         folder = open_experiment(project)
-        wait_until(lambda: "queue: 10000 cores" in folder.read_info().waits, "it does not say for what it waits")
+        wait_for(lambda: "queue: 10000 cores" in folder.read_info().waits, "it says for what it waits")
         assert folder.read_trials() == []
     process.wait(PATIENCE_S)
     process.close()

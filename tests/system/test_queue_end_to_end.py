@@ -1,11 +1,9 @@
 """The queue with real processes: one run after another, side by side, and a death in between."""
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from netwright.engine.project.training import TrainingOptions
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.machine_shares import EXPERIMENT, MachineShare
 from netwright.engine.runs.queue import Queue
+from tests import runs
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
 
@@ -66,11 +65,8 @@ def test_a_run_waits_for_the_cores_that_an_experiment_takes(queue: Queue, projec
     assert main(["queue", "add", str(project)]) == 0
     with MachineShare(EXPERIMENT, "big") as share, working() as process:
         share.write(cores=num_cores())
-        deadline = time.monotonic() + PATIENCE_S
-        while not any(other.since for other in share.others()):
-            assert time.monotonic() < deadline, "it does not wait"
-            assert process.poll() is None
-            os.sched_yield()
+        runs.wait_for(lambda: process.poll() is not None or any(other.since for other in share.others()), "it waits")
+        assert process.poll() is None
         assert states(queue) == ["waiting"]
         share.write(cores=num_cores() - 1)
         wait_for(process, "1 small: finished")

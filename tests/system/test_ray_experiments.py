@@ -18,7 +18,7 @@ from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.trial_log import Trial
 from tests.builders import chain, layer
 from tests.engine.cluster.nodes.test_cluster_places import kill_place, project_file, reached, workers
-from tests.system.test_experiments_end_to_end import wait_until
+from tests.runs import wait_for
 from tests.system.test_ray import cluster, profile, raylets  # noqa: F401  # fixtures
 from tests.warm import Process
 
@@ -125,13 +125,13 @@ def test_a_killed_process_changes_nothing(killed: str, tmp_path: Path, here: Exp
     process = experiment(path, *ON_RAY)
     choice = random.Random(killed)
     for _ in range(1 if killed == "runner" else 3):  # a new runner connects to Ray anew
-        wait_until(lambda p=process.pid: kill(killed, path, p, choice), "no worker", PATIENCE_S)
+        wait_for(lambda p=process.pid: kill(killed, path, p, choice), "no worker", PATIENCE_S)
         if killed == "runner":
             process.wait(PATIENCE_S)
             process.close()
             process = experiment(open_experiment(path).path)
         before = len(trials_of(path))
-        wait_until(
+        wait_for(
             lambda n=before, p=process.pid: not psutil.pid_exists(p) or len(trials_of(path)) > n, "stuck", PATIENCE_S
         )
     with process:
@@ -152,7 +152,7 @@ def test_a_lost_node_changes_nothing(tmp_path: Path, here: ExperimentFolder) -> 
     save_profile(find_profile("ray").replace(cores_per_worker=5), replacing="ray")  # a trial per node
     with experiment(path, *ON_RAY) as process:
         node = raylets()[-1]
-        wait_until(lambda: has_trial(node, path), "the second node has no trial", PATIENCE_S)
+        wait_for(lambda: has_trial(node, path), "the second node has no trial", PATIENCE_S)
         for each in [node, *node.children(recursive=True)]:
             with contextlib.suppress(psutil.NoSuchProcess):
                 each.kill()

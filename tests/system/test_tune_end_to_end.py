@@ -4,18 +4,17 @@ import contextlib
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
 import pytest
 
 import netwright as nw
 from netwright.engine.cli.main import main
 from netwright.engine.core.errors import EXIT_INPUT
+from netwright.engine.experiments import tuning
 from netwright.engine.experiments.operations.tune import TuneRequest, text
 from netwright.engine.experiments.tuning import Tuning, tune
 from netwright.engine.project.data import DataOptions
@@ -29,6 +28,8 @@ from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.trial_log import Trial, TrialRun
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
+from tests.runs import wait_for
+from tests.warm import Process
 
 PATIENCE_S = 120
 RATE = "training.initial_learn_rate"
@@ -47,8 +48,11 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_a_learn_rate_that_is_far_off_is_replaced(
-    project: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    project: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """With few trials and pairs: that a search also leaves the confirmation its time is tested below."""
+    monkeypatch.setattr(tuning, "MOST_TRIALS", 8)
+    monkeypatch.setattr(tuning, "MOST_PAIRS", tuning.LEAST_PAIRS)
     to = tmp_path / "tuned.netwright"
     off = ["tune", str(project), "--set", f"{RATE}=0.000001", "--minutes", "0.5", "-o", str(to), *ONLY_RATE, "--json"]
     assert main(off) == 0
@@ -94,27 +98,19 @@ def alive(folder: ExperimentFolder) -> Sequence[RunFolder]:
     return [run for run in runs if run.info.is_file() and run.is_alive()]
 
 
-def wait_until(is_so: Any, what: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < deadline, what
-        os.sched_yield()
-
-
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_a_search_that_is_cancelled_leaves_no_process_and_keeps_its_trials(project: Path, how: int) -> None:
-    command = [sys.executable, "-m", "netwright.engine", "tune", str(project), "--minutes", "60"]
-    long = ["--set", "training.max_epochs=100000"]
-    with subprocess.Popen([*command, *long], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+    words = ["tune", project, "--minutes", "60", "--set", "training.max_epochs=100000"]
+    with open(os.devnull, "wb") as null, Process(words, stdout=null.fileno(), stderr=null.fileno()) as process:
         with contextlib.ExitStack() as ending:
             ending.callback(process.kill)
-            wait_until(lambda: experiments_of(project), "no experiment has begun")
+            wait_for(lambda: experiments_of(project), "an experiment")
             (folder,) = experiments_of(project)
-            wait_until(lambda: alive(folder), "no run has begun")
+            wait_for(lambda: alive(folder), "a run")
             process.send_signal(how)
-            process.communicate(timeout=PATIENCE_S)
+            process.wait(PATIENCE_S)
         assert process.returncode != 0
-    wait_until(lambda: not folder.is_alive() and not alive(folder), "runs go on")
+    wait_for(lambda: not folder.is_alive() and not alive(folder), "the end of its runs")
     assert folder.state() == "stopped"
     assert folder.read_trials()
     assert len(experiments_of(project)) == 1
@@ -159,7 +155,22 @@ def trial(number: int, *scores: float, state: str = "finished", reason: str = ""
 def test_only_what_is_better_by_more_than_chance_is_taken(
     project: Path, trials: list[Trial], conclusion: str, words: str
 ) -> None:
-    tuning = Tuning(load(project).project, project, project.parent, 60.0, 0.0, Objective("validation.accuracy"))
-    result = tuning.concluded({RATE: 0.1}, trials)
+    of = Tuning(load(project).project, project, project.parent, 60.0, 0.0, Objective("validation.accuracy"))
+    result = of.concluded({RATE: 0.1}, trials)
     assert (result.conclusion, bool(result.values)) == (conclusion, conclusion == "improved")
     assert words in result.reason
+
+
+@pytest.mark.parametrize(("elapsed_s", "requests"), [(20.0, []), (40.0, ["finish"])])
+def test_a_search_leaves_the_confirmation_its_time(
+    project: Path, monkeypatch: pytest.MonkeyPatch, elapsed_s: float, requests: list[str]
+) -> None:
+    """Of a minute, one more trial and six runs of 3 s each take about half."""
+    asked: list[str] = []
+    trials = [Trial(1, {}, "finished", (TrialRun("1", "finished", {"validation.accuracy": 0.9}, seconds=3.0),))]
+    folder = SimpleNamespace(request=asked.append, read_trials=lambda: trials)
+    began = time.monotonic() - elapsed_s
+    of = Tuning(load(project).project, project, project.parent, 60.0, began, Objective("validation.accuracy"), [folder])
+    monkeypatch.setattr(of, "_trained", lambda *_: iter([(folder, trials)]))
+    of._searched()
+    assert asked == requests

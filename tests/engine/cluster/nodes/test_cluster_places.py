@@ -27,7 +27,7 @@ from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
 from netwright.engine.runs.folder import RunFolder
 from tests.builders import chain, layer
 from tests.places import RUN
-from tests.system.test_experiments_end_to_end import wait_until
+from tests.runs import wait_for
 from tests.trials import written
 from tests.warm import Process
 
@@ -133,9 +133,9 @@ def test_trials_reach_on_a_cluster_what_they_reach_here_also_where_places_and_ru
     path = project_file(tmp_path / "there")
     process = experiment(path, "--environment", "parallel", "--profile", "lab", "--at-once", "2")
 
-    wait_until(lambda: kill_place(path), "no worker")
+    wait_for(lambda: kill_place(path), "no worker")
     folder = open_experiment(path)
-    wait_until(lambda: [trial for trial in folder.read_trials() if trial.is_over], "no trial ends")
+    wait_for(lambda: [trial for trial in folder.read_trials() if trial.is_over], "no trial ends")
     process.kill()
     process.wait(PATIENCE_S)
     process.close()
