@@ -1,4 +1,4 @@
-"""One process that feeds readers: `python -W error -m tests.fuzz.child FOLDER COUNT SEED READER...`.
+"""One process that feeds readers: `main` with the arguments FOLDER COUNT SEED READER...
 
 Prints a line of JSON for each reader: how many inputs were read, refused, and what came out that should not.
 Memory and time of an input are limited; `FUZZ_SECONDS` limits the time of a reader.
@@ -18,7 +18,6 @@ from types import FrameType
 from typing import Any
 
 from netwright.engine.core.errors import UserError
-from tests.fuzz import fuzzed_readers
 from tests.fuzz.fuzzed_readers import READERS, Reader
 
 MEMORY_BYTES = 2 * 2**30
@@ -117,8 +116,3 @@ def _one(reader: Reader, folder: Path, content: bytes, generator: random.Random)
     if set(os.listdir(folder.parent)) != around:
         return f"Written outside of the folder: {set(os.listdir(folder.parent)) - around}"
     return said
-
-
-if __name__ == "__main__":
-    assert fuzzed_readers.READERS
-    main()

@@ -6,25 +6,30 @@ most `FUZZ_SECONDS`).
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tests.fuzz.hostile_names as known
+from tests import warm
 
 ROOT = Path(__file__).parents[2]
+CHILD = """
+import warnings
+warnings.simplefilter("error")
+from tests.fuzz.child import main
+main()
+"""
 SHORT = 5
 LONG = int(os.environ.get("FUZZ_COUNT", "10000"))
 
 
 def fed(folder: Path, count: int, seed: int, names: list[str], patience_s: float) -> list[dict[str, Any]]:
-    """What came of so many files for each of these readers, in a process with limits."""
-    command = [sys.executable, "-W", "error", "-m", "tests.fuzz.child", str(folder), str(count), str(seed), *names]
+    """What came of so many files for each of these readers, in a process with limits that has torch already."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=patience_s)
+    words = [str(folder), str(count), str(seed), *names]
+    done = warm.run(words, code=CHILD, cwd=ROOT, env=environment, timeout=patience_s)
     assert done.returncode == 0, f"It died; the file it died of is the newest in {folder}.\n{done.stderr[-5000:]}"
     assert "Traceback" not in done.stderr, done.stderr[-5000:]
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"reader"')]
