@@ -218,6 +218,7 @@ def serve(connection: socket.socket) -> None:
     )
     for name in (*parts, "torch.onnx._internal.exporter._core", "onnxscript"):
         importlib.import_module(name)
+    _make_operator_table()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps the children
     connection.sendall(b"r")
@@ -233,6 +234,16 @@ def serve(connection: socket.socket) -> None:
             _supervise(json.loads(data), descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def _make_operator_table() -> None:
+    """The exporter's, which takes two seconds, and which a process keeps."""
+    from torch.onnx._internal.exporter._registration import ONNXRegistry
+
+    from netwright.engine.exchange.onnx_graph import DEFAULT, keep_operator_table
+
+    keep_operator_table()
+    ONNXRegistry.from_torchlib(opset_version=DEFAULT.opset)
 
 
 def _supervise(request: dict[str, Any], descriptors: list[int]) -> None:

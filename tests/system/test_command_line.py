@@ -247,7 +247,7 @@ def test_a_detached_run_is_followed_listed_stopped_and_exported(project: Path, t
     assert "already ended: stopped" in again.stderr
     exported = engine("export", run, "--format", "pytorch", "-o", tmp_path / "net.py", "--json")
     assert exported.returncode == 0, exported.stderr
-    alone = subprocess.run([sys.executable, "net.py"], cwd=tmp_path, capture_output=True, text=True)
+    alone = warm.run_file(tmp_path / "net.py")
     assert alone.stdout.strip() == "4 × 10", alone.stderr
 
 
@@ -316,8 +316,14 @@ def test_a_table_leaves_with_the_names_of_its_columns(tmp_path: Path) -> None:
     done = engine("export", run, "--format", "pytorch", "-o", target, "--json")
     assert done.returncode == 0, done.stderr
     assert any("heat.safetensors" in note for note in checked_output(done.stdout)["notes"])
-    script = "import torch, heat; print(len(heat.COLUMNS), heat.load()(torch.zeros(2, len(heat.COLUMNS))).shape[0])"
-    alone = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    script = """
+import sys
+import torch
+sys.path[0] = ""
+import heat
+print(len(heat.COLUMNS), heat.load()(torch.zeros(2, len(heat.COLUMNS))).shape[0])
+"""
+    alone = warm.run([], code=script, cwd=tmp_path)
     assert alone.stdout == "10 2\n", alone.stderr
     assert engine("export", run, "--format", "onnx", "-o", tmp_path / "heat.onnx").returncode == 0
     said = {p.key: p.value for p in onnx.load(tmp_path / "heat.onnx").metadata_props}
@@ -394,12 +400,14 @@ def test_the_project_that_a_run_keeps_repeats_it_bit_for_bit(tmp_path: Path, wor
 
 
 def test_largest_batch_and_advise_answer_in_json(project: Path) -> None:
-    """Both try the project for real, in processes of their own."""
+    """Both try the project for real, in processes of their own; with one thread, since two wait long for each other on
+    a busy machine."""
+    alone = ("--set", "environment.threads=1")
     few = ("--set", "data.validation_share=0.48", "--set", "data.test_share=0.5")
-    answer = checked_output(engine("largest-batch", project, *few, "--json").stdout)
+    answer = checked_output(engine("largest-batch", project, *alone, *few, "--json").stdout)
     assert answer["largest"] == answer["tried"][-1]["batch"] > 30  # all of the training split
     answer = checked_output(
-        engine("advise", project, "--set", "training.mini_batch_size=64", "--workers", "8", "--json").stdout
+        engine("advise", project, *alone, "--set", "training.mini_batch_size=64", "--workers", "8", "--json").stdout
     )
     assert {way["name"] for way in answer["ways"]} >= {"cpu", "multi-cpu, data-parallel"}
     assert answer["advice"].startswith("Use ")
