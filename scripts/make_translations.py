@@ -151,6 +151,12 @@ def _linguist(tool: str, *arguments: str) -> None:
     subprocess.run([str(Path(PySide6.__file__).parent / f"{tool}{suffix}"), "-silent", *arguments], check=True)
 
 
+def texts(path: Path, comment: str) -> list[str]:
+    """Return the texts of a .ts file that have a comment."""
+    messages = ElementTree.parse(path).getroot().iter("message")
+    return [m.findtext("source", "") for m in messages if m.findtext("comment") == comment]
+
+
 def unfinished(path: Path) -> list[str]:
     """Return the texts of a .ts file without a finished translation."""
     messages = ElementTree.parse(path).getroot().iter("message")

@@ -10,7 +10,7 @@ Texts are cut into sentences, of which `designer/engine_messages.py` puts a mess
 import ast
 import builtins
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from itertools import product
 
 from netwright.engine.core.files import ROOT
@@ -118,6 +118,12 @@ SENTENCE = re.compile(r"(?<=[.!?])(?:\{\w+\})?\s+(?=[A-Z{'`])|(?<=[.!?])\{\w+\}$
 PLACEHOLDER = re.compile(r"\{\{|\}\}|\{\w+\}")
 """A placeholder, or an escaped brace."""
 
+READ = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Call, ast.Assign, ast.AnnAssign, ast.NamedExpr),
+    *(ast.Return, ast.Yield, ast.YieldFrom),
+)
+"""Nodes of a tree that give names or texts."""
+
 Scope = Mapping[str, list[ast.expr]]
 """What names stand for: values that variables have, and what functions return."""
 
@@ -143,31 +149,81 @@ class _Module:
     """The texts of a module."""
 
     def __init__(self, source: str) -> None:
-        self._tree = ast.parse(source)
-        self._scope = dict(_scope(self._tree))
+        tree = ast.parse(source)
+        self._nodes: list[ast.AST] = []
+        """What gives names or texts, depth first: a tree is walked once, since each function reads what is in it."""
+        self._ends: list[int] = []
+        """For each of them where what is inside it ends."""
+        self._collect(tree)
+        self._scope = self._bound(0, len(self._nodes), set(tree.body))
         self._done: dict[ast.expr, list[Scope]] = {}
         """Expressions with the scopes in which they were read."""
 
+    def _collect(self, node: ast.AST) -> None:
+        for value in vars(node).values():
+            for child in value if isinstance(value, list) else (value,):
+                if isinstance(child, ast.AST):
+                    if isinstance(child, READ):
+                        place = len(self._nodes)
+                        self._nodes.append(child)
+                        self._ends.append(place)
+                        self._collect(child)
+                        self._ends[place] = len(self._nodes)
+                    elif not isinstance(child, ast.Name | ast.Constant | ast.expr_context):
+                        self._collect(child)
+
     def templates(self) -> Iterator[str]:
         """Yield all templates: of arguments, and of variables and returned values with a name that says so."""
-        yield from self._within(self._tree, self._scope)
+        yield from self._within(0, len(self._nodes), self._scope)
 
-    def _within(self, node: ast.AST, scope: Scope) -> Iterator[str]:
-        for child in ast.iter_child_nodes(node):
-            own = scope
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-                own = {**scope, **dict(_scope(child))}
-                if child.name in FUNCTIONS or NAMES.search(child.name):
-                    for value in _returned(child):
+    def _within(self, start: int, end: int, scope: Scope) -> Iterator[str]:
+        place = start
+        while place < end:
+            node = self._nodes[place]
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                own = {**scope, **self._bound(place, self._ends[place])}
+                if node.name in FUNCTIONS or NAMES.search(node.name):
+                    for value in self._returned(place):
                         yield from self._texts(value, own)
-            elif isinstance(child, ast.Call):
-                for argument in _shown_arguments(child):
-                    yield from self._texts(argument, own)
-            elif isinstance(child, ast.Assign | ast.AnnAssign) and child.value is not None:
-                targets = child.targets if isinstance(child, ast.Assign) else [child.target]
+                yield from self._within(place + 1, self._ends[place], own)
+                place = self._ends[place]
+                continue
+            if isinstance(node, ast.Call):
+                for argument in _shown_arguments(node):
+                    yield from self._texts(argument, scope)
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 if any(NAMES.search(_name_of(target)) for target in targets):
-                    yield from self._texts(child.value, own)
-            yield from self._within(child, own)
+                    yield from self._texts(node.value, scope)
+            place += 1
+
+    def _bound(self, start: int, end: int, body: Container[ast.AST] | None = None) -> Scope:
+        """Return the names that are bound, with their values; of functions what they return. Of a module, `body` has
+        the statements whose variables count."""
+        values: dict[str, list[ast.expr]] = {}
+        for place in range(start, end):
+            node = self._nodes[place]
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                values.setdefault(f"{node.name}()", []).extend(self._returned(place))
+            elif body is not None and node not in body:
+                continue
+            elif isinstance(node, ast.NamedExpr):
+                values.setdefault(node.target.id, []).append(node.value)
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    if isinstance(target, ast.Name):
+                        values.setdefault(target.id, []).append(node.value)
+                    elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple) and body is None:
+                        for name, value in zip(target.elts, node.value.elts, strict=False):
+                            if isinstance(name, ast.Name):
+                                values.setdefault(name.id, []).append(value)
+        return values
+
+    def _returned(self, place: int) -> list[ast.expr]:
+        """Return what the function at a place returns or yields."""
+        inside = self._nodes[place : self._ends[place]]
+        returns = (node for node in inside if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom))
+        return [node.value for node in returns if node.value is not None]
 
     def _texts(self, node: ast.expr, scope: Scope) -> Iterator[str]:
         """Yield the templates of an expression, and of the texts that fill it."""
@@ -254,35 +310,6 @@ def _count(cases: list[list[str]]) -> int:
     for case in cases:
         total *= len(case)
     return total
-
-
-def _scope(node: ast.AST) -> Iterator[tuple[str, list[ast.expr]]]:
-    """Yield the names that are bound in a module or a function, with their values; of functions what they return."""
-    values: dict[str, list[ast.expr]] = {}
-    is_module = isinstance(node, ast.Module)
-    for child in ast.walk(node):
-        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-            values.setdefault(f"{child.name}()", []).extend(_returned(child))
-    for child in node.body if isinstance(node, ast.Module) else ast.walk(node):
-        if isinstance(child, ast.NamedExpr):
-            values.setdefault(child.target.id, []).append(child.value)
-        elif isinstance(child, ast.Assign | ast.AnnAssign) and child.value is not None:
-            for target in child.targets if isinstance(child, ast.Assign) else [child.target]:
-                if isinstance(target, ast.Name):
-                    values.setdefault(target.id, []).append(child.value)
-                elif isinstance(target, ast.Tuple) and isinstance(child.value, ast.Tuple) and not is_module:
-                    for name, value in zip(target.elts, child.value.elts, strict=False):
-                        if isinstance(name, ast.Name):
-                            values.setdefault(name.id, []).append(value)
-    yield from values.items()
-
-
-def _returned(function: ast.AST) -> list[ast.expr]:
-    return [
-        node.value
-        for node in ast.walk(function)
-        if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom) and node.value is not None
-    ]
 
 
 def _shown_arguments(call: ast.Call) -> Iterator[ast.expr]:

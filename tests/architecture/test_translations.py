@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from netwright.designer.language import MESSAGE
 from netwright.engine.core.files import ROOT
 from scripts import make_translations as translations
-from scripts.message_templates import message_templates
 
 PATH = translations.TRANSLATIONS / translations.TS
 FUNCTIONS = {"tr", "noop"}
@@ -47,7 +47,7 @@ def test_everything_is_translated(messages: list[tuple[str, list[str]]]) -> None
 
 def test_translations_have_the_placeholders_of_the_text(messages: list[tuple[str, list[str]]]) -> None:
     """A sentence of the engine may leave out one: `{is}` in `{count} {is} named {name}`. It invents none."""
-    of_engine = set(message_templates())
+    of_engine = set(translations.texts(PATH, MESSAGE))
     wrong = [
         (text, form)
         for text, forms in messages
@@ -81,10 +81,10 @@ def test_a_computed_argument_is_found() -> None:
 
 
 def _not_literal(source: str, file: Path) -> Iterator[str]:
-    tree = ast.parse(source)
-    templates = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    nodes = list(ast.walk(ast.parse(source)))
+    templates = [node for node in nodes if isinstance(node, ast.JoinedStr)]
     inside = {id(node) for template in templates for node in ast.walk(template)}
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+    for call in (node for node in nodes if isinstance(node, ast.Call)):
         is_extracted = isinstance(call.func, ast.Name) and call.func.id in FUNCTIONS
         is_literal = all(isinstance(part, ast.Constant) for part in call.args[:2])
         if is_extracted and (id(call) in inside or not is_literal):
