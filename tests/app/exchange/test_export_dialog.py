@@ -10,6 +10,7 @@ import psutil
 import pytest
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QDialog
 
 from netwright.app.exchange.export_dialog import ExportDialog
@@ -34,10 +35,13 @@ PATIENCE_MS = 120_000
 NET = chain(layer("image_input", size=8), layer("fully_connected", outputs=10), layer("softmax"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def engine(qapp: QApplication) -> Iterator[EngineServer]:
-    """The real engine, which starts when it is first asked."""
+    """The real engine, which takes seconds to start, with a home of its own."""
     server = EngineServer()
+    ready = QSignalSpy(server.ready)
+    server.start()
+    assert ready.wait(PATIENCE_MS)
     yield server
     server.close()
 
@@ -279,7 +283,12 @@ def test_cancel_ends_what_is_under_way(qtbot, engine: EngineServer, tmp_path: Pa
     assert not (tmp_path / "net.onnx").exists()
 
 
-def test_code_of_a_project_that_was_not_saved_since_is_found_where_its_file_lies(qtbot, tmp_path: Path) -> None:
+def test_code_of_a_project_that_was_not_saved_since_is_found_where_its_file_lies(
+    qtbot, engine: EngineServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert engine._child is not None
+    home = psutil.Process(engine._child.process.pid).environ()
+    monkeypatch.setenv("XDG_CONFIG_HOME", home["XDG_CONFIG_HOME"])
     text = "from torch import nn\n\nclass Own(nn.Module):\n    def forward(self, x):\n        return 2 * x\n"
     (tmp_path / "own.py").write_text(text)
     network = chain(layer("feature_input", channels=4), Custom(file="own.py", class_name="Own"))
