@@ -10,6 +10,7 @@ import contextlib
 import importlib
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -111,7 +112,7 @@ class Process:
             if given == subprocess.PIPE:
                 os.close(used)
         self._socket.settimeout(START_S)
-        self._answers = self._socket.makefile("r")
+        self._answers = self._socket.makefile("rb", buffering=0)  # what has come is all in the socket, for `select`
         self.pid = int(self._answers.readline())
         self.returncode: int | None = None
 
@@ -134,17 +135,15 @@ class Process:
     def wait(self, timeout: float | None = None) -> int:
         """The exit code, negative for a signal. Raises `subprocess.TimeoutExpired`."""
         if self.returncode is None:
-            self._socket.settimeout(timeout)
-            try:
-                self.returncode = int(self._answers.readline())
-            except TimeoutError:
-                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0) from None
+            if not select.select([self._socket], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
+            self.returncode = int(self._answers.readline())
         return self.returncode
 
     def poll(self) -> int | None:
         """The exit code, or None while it runs."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return self.wait(1e-3)
+            return self.wait(0.0)
         return None
 
     def send_signal(self, number: int) -> None:
@@ -218,7 +217,8 @@ def serve(connection: socket.socket) -> None:
     )
     for name in (*parts, "torch.onnx._internal.exporter._core", "onnxscript"):
         importlib.import_module(name)
-    _make_operator_table()
+    _export_once()
+    assert threading.active_count() == 1
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps the children
     connection.sendall(b"r")
@@ -236,14 +236,21 @@ def serve(connection: socket.socket) -> None:
             os.close(descriptor)
 
 
-def _make_operator_table() -> None:
-    """The exporter's, which takes two seconds, and which a process keeps."""
-    from torch.onnx._internal.exporter._registration import ONNXRegistry
+def _export_once() -> None:
+    """Export a small network: the first export of a process takes seconds more, because torch and onnxscript import and
+    read what they need when they are first asked."""
+    import torch
+    from tqdm import tqdm
 
-    from netwright.engine.exchange.onnx_graph import DEFAULT, keep_operator_table
+    from netwright.engine.exchange.onnx_graph import program
+    from netwright.engine.lowering.module import build
+    from netwright.engine.network.analysis import analyse
+    from tests.builders import chain, layer
 
-    keep_operator_table()
-    ONNXRegistry.from_torchlib(opset_version=DEFAULT.opset)
+    tqdm.monitor_interval = 0  # else a thread, which a process that forks must not have
+    network = chain(layer("feature_input", channels=1), layer("fully_connected", outputs=1))
+    module = build(network, analyse(network)).eval()
+    program(module, network, (torch.zeros(2, 1).numpy(),))
 
 
 def _supervise(request: dict[str, Any], descriptors: list[int]) -> None:
