@@ -240,14 +240,13 @@ def _export_once() -> None:
     """Export a small network: the first export of a process takes seconds more, because torch and onnxscript import and
     read what they need when they are first asked."""
     import torch
-    from tqdm import tqdm
 
     from netwright.engine.exchange.onnx_graph import program
     from netwright.engine.lowering.module import build
     from netwright.engine.network.analysis import analyse
     from tests.builders import chain, layer
 
-    tqdm.monitor_interval = 0  # else a thread, which a process that forks must not have
+    importlib.import_module("tqdm").tqdm.monitor_interval = 0  # else a thread, which a process that forks must not have
     network = chain(layer("feature_input", channels=1), layer("fully_connected", outputs=1))
     module = build(network, analyse(network)).eval()
     program(module, network, (torch.zeros(2, 1).numpy(),))
