@@ -10,7 +10,7 @@ from netwright.app.widgets import text_table
 from netwright.designer.forms.row import sentence
 from netwright.designer.language import tr
 from netwright.engine.core.text import format_figure
-from netwright.engine.project.options.metric_options import format_score
+from netwright.engine.project.options.metric_options import TEXT_METRICS, format_score
 
 
 def scores_of(target: Mapping[str, Any], result: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -18,7 +18,7 @@ def scores_of(target: Mapping[str, Any], result: Mapping[str, Any]) -> list[tupl
     and metrics of the whole, where the output is the only one."""
     rows = [(tr("Loss"), format_figure(result["loss"]))] if result.get("loss") is not None else []
     measured = dict(result.get("metrics", {})) or {
-        name: target[name] for name in ("accuracy", "rmse", "mae") if isinstance(target.get(name), float)
+        name: target[name] for name in ("accuracy", "rmse", "mae", *TEXT_METRICS) if isinstance(target.get(name), float)
     }
     for name, value in measured.items():
         rows.append((named(name), format_score(name, value)))

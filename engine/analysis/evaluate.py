@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from netwright.engine.analysis.curves import curves
 from netwright.engine.analysis.passes import Pass, pass_for
 from netwright.engine.analysis.per_sample import SampleScores
 from netwright.engine.analysis.scores import Perplexity
+from netwright.engine.analysis.transcript_scores import LIBRARY
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.files import read_object, write_checked_json
 from netwright.engine.core.finite_json import to_json
@@ -42,7 +44,7 @@ from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.project.bindings import in_order
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import SPLITS
-from netwright.engine.project.options.metric_options import METRICS
+from netwright.engine.project.options.metric_options import METRICS, TEXT_METRICS
 from netwright.engine.project.stored_facts import predicted_text
 from netwright.engine.project.target_scale import fitted_outputs
 from netwright.engine.project.training import TrainingOptions
@@ -53,7 +55,7 @@ from netwright.engine.training.losses import Loss, OutputAdapters, loss_for, nor
 from netwright.engine.training.metrics import channels_last
 
 FOLDER = "evaluations"
-FORMAT = 5
+FORMAT = 6
 LIMIT_BYTES = 2**28
 RANKED = 24
 """Number of samples in the lists of the worst and the most uncertain."""
@@ -212,6 +214,8 @@ class Evaluation:
         record = self.trained.data_record if self.other is None else None
         parts = [FORMAT, VERSION, self.trained.hash, self.split, self.options.write(), places]
         parts.append(record.split_hash if record is not None else "")
+        if any(info.facts.task == "transcripts" for info in self.trained.wanted):
+            parts.append(find_spec(LIBRARY) is not None)  # without it some scores are left out
         return hashlib.sha256(json.dumps(to_json(parts), sort_keys=True).encode()).hexdigest()[:32]
 
     def _computed(self) -> tuple[dict[str, Any], SampleScores]:
@@ -234,7 +238,8 @@ class Evaluation:
             with torch.inference_mode():
                 fitted, fitted_targets = adapters(outputs, batch.targets)
                 accumulator.update(loss(outputs, batch.targets), fitted, fitted_targets)
-            for output_pass, output, target in zip(passes, fitted, fitted_targets, strict=False):
+            ended = _with_blanks(trained, fitted)
+            for output_pass, output, target in zip(passes, ended, fitted_targets, strict=False):
                 if output_pass is not None:
                     output_pass.update(*_last(output, target), sample_count)
             if perplexity is not None:
@@ -247,6 +252,7 @@ class Evaluation:
             data.numbers[split], [output_pass.each() if output_pass is not None else {} for output_pass in passes]
         )
         results = [self._target(number, output_pass, data, samples) for number, output_pass in enumerate(passes)]
+        values |= {name: results[0][name] for name in TEXT_METRICS if name in results[0]}
         result = {
             "format": FORMAT,
             "weights": trained.kept,
@@ -369,7 +375,11 @@ class Evaluation:
         names: Sequence[str] = ()
         if number < len(self.trained.preparation.targets):
             names = self.trained.preparation.targets[number].columns
-        return pass_for(info.facts, RANKED, names)
+        try:
+            return pass_for(info.facts, RANKED, names, is_blank_first=_is_blank_first(self.trained, number))
+        except UserError as error:
+            self.notes.append(str(error))
+            return None
 
     def _target(self, number: int, output_pass: Pass | None, data: LoadedData, samples: SampleScores) -> dict[str, Any]:
         """Return the scores of one output, its curves, its ranked samples with their number in the source and their
@@ -380,7 +390,7 @@ class Evaluation:
             "task": info.facts.task,
             "per": info.facts.per,
             "classes": list(info.facts.classes),
-            **(output_pass.write() if output_pass is not None else {}),
+            **(output_pass.result() if output_pass is not None else {}),
         }
         if info.facts.task in ("classes", "labels") and scored is not None:
             entry["curves"] = curves(*scored, info.facts.classes, info.facts.task)
@@ -391,6 +401,27 @@ class Evaluation:
                 if name_of is not None:
                     row["sample"] = name_of(row["index"])
         return entry
+
+
+def _is_blank_first(trained: Model, number: int) -> bool:
+    """Return whether the first channel of an output is the blank of its transcripts; else the last one is."""
+    targets = trained.preparation.targets
+    blank = targets[number].blank if number < len(targets) else trained.project.training.ctc_blank
+    return bool(blank == "first")
+
+
+def _with_blanks(trained: Model, outputs: Tensors) -> Tensors:
+    """Return the outputs, of transcripts with blanks behind the ends of sequences. `outputs` ends with the lengths of
+    those that have some."""
+    lengths, filled = iter(outputs[len(trained.wanted) :]), []
+    for number, (spec, output) in enumerate(zip(trained.wanted, outputs, strict=False)):
+        steps = next(lengths) if spec.has_lengths else None
+        if steps is not None and spec.facts.task == "transcripts":
+            blank = torch.full(output.shape[2:], -torch.inf, dtype=output.dtype)
+            blank[0 if _is_blank_first(trained, number) else -1] = 0.0
+            output = torch.where((torch.arange(output.shape[1]) >= steps[:, None])[..., None], blank, output)
+        filled.append(output)
+    return tuple(filled)
 
 
 def _with_metrics(options: TrainingOptions, task: str) -> TrainingOptions:

@@ -1,6 +1,6 @@
-"""Statistics of a pass over samples for one output of a network: of classes, labels, or numbers."""
+"""Statistics of a pass over samples for one output of a network: of classes, labels, numbers, or transcripts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ from netwright.engine.analysis.scores import (
     table_of,
     wilson,
 )
+from netwright.engine.analysis.transcript_scores import TranscriptPass
 from netwright.engine.data.sources.source import Array
 from netwright.engine.data.tables.histograms import of_numbers
 from netwright.engine.project.dataset_info import IGNORED, TargetInfo
@@ -43,7 +44,7 @@ class Pass(Protocol):
         """Add samples: output (n, ..., C) with channels last, target as in `TargetInfo` but channels last, and the
         number of the first sample."""
 
-    def write(self) -> dict[str, Any]:
+    def result(self) -> Mapping[str, Any]:
         """Return the scores as JSON."""
 
     def each(self) -> dict[str, Array]:
@@ -165,7 +166,7 @@ class ClassPass:
             counts = np.bincount(places, minlength=len(predicted) * classes).reshape(len(predicted), classes)
             self._each.append(counts.astype(np.int32))
 
-    def write(self) -> dict[str, Any]:
+    def result(self) -> Mapping[str, Any]:
         """Return table, scores per class, calibration and ranked samples."""
         counts = ClassCounts(*self._counts)
         replicates, accuracies = self._drawn()
@@ -282,7 +283,7 @@ class LabelPass:
         self._worst.update(each, first, describe)
         self._unsure.update(1.0 - mean_sure, first, describe)
 
-    def write(self) -> dict[str, Any]:
+    def result(self) -> Mapping[str, Any]:
         """Return scores per label, calibration and ranked samples."""
         total = max(1, self._answers)
         replicates = None
@@ -347,7 +348,7 @@ class NumberPass:
 
         self._worst.update(np.where(there > 0, each, -np.inf), first, describe)
 
-    def write(self) -> dict[str, Any]:
+    def result(self) -> Mapping[str, Any]:
         """Return errors with intervals, residuals per number, and ranked samples."""
         sums = np.concatenate(self._sums)
         whole = sums.sum(0)
@@ -400,13 +401,13 @@ class NumberPass:
         return rows
 
 
-def pass_for(info: TargetInfo, most_ranked: int, names: Sequence[str] = ()) -> Pass | None:
-    """Return the pass for a target; None for transcripts, which have their loss and metrics alone."""
+def pass_for(info: TargetInfo, most_ranked: int, names: Sequence[str] = (), *, is_blank_first: bool = True) -> Pass:
+    """Return the pass for a target. Raises `UserError` for transcripts where jiwer is not installed."""
     match info.task:
         case "classes":
             return ClassPass(info, most_ranked)
         case "labels":
             return LabelPass(info, most_ranked)
-        case "numbers":
-            return NumberPass(info, most_ranked, names)
-    return None
+        case "transcripts":
+            return TranscriptPass(info, most_ranked, is_blank_first)
+    return NumberPass(info, most_ranked, names)

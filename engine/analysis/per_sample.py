@@ -7,10 +7,12 @@ of the network, by its place, has some of
               pixels the logs of some that are drawn (M, C)
 `target`      beside `scores`: classes, truth values of labels (NaN: unknown), true numbers
 `predicted`   class of each sample (N)
-`loss`        cross-entropy, or root of the mean squared error (N)
+`loss`        cross-entropy, root of the mean squared error, or error rate of a transcript (N)
 `confidence`  mean probability of the answers (N)
 `answers`     number of answers that count (N)
 `counts`      correct, predicted and actual ones per class (N, 3, C) where a sample has several answers
+`edits`       edits of words and their number, then those of letters (N, 2 or 4), beside the texts `label` and
+              `prediction` (N)
 `sums`        sums of squared and of absolute errors, and the number of errors (N, 3)
 """
 

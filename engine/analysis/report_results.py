@@ -6,12 +6,12 @@ from typing import Any
 from netwright.engine.core.text import format_figure, format_percent
 from netwright.engine.drawing.charts import GREEN, MUTED, Axis, Chart, Marks, Matrix
 from netwright.engine.drawing.report_page import Content, Html, element, figure, picture, table
-from netwright.engine.project.options.metric_options import format_score, title_of
+from netwright.engine.project.options.metric_options import TEXT_METRICS, format_score, title_of
 
 SMALL = (340.0, 250.0)
 MOST_SAMPLES = 12
 MOST_CHARTED = 4
-INTERVALS = ("accuracy", "rmse", "mae")
+INTERVALS = ("accuracy", "rmse", "mae", *TEXT_METRICS)
 LISTS = (("worst", "Worst samples"), ("most_uncertain", "Most uncertain samples"))
 
 

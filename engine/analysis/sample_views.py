@@ -70,6 +70,8 @@ def _places(evaluation: Evaluation, samples: SampleScores, output: int, selectio
 def _row(target: Mapping[str, Any], arrays: Mapping[str, Array], place: int) -> dict[str, Any]:
     """Return label, prediction, loss and confidence of a sample."""
     row: dict[str, Any] = {name: float(arrays[name][place]) for name in ("loss", "confidence") if name in arrays}
+    if "label" in arrays:  # texts of transcripts
+        return {**row, **{name: str(arrays[name][place]) for name in ("label", "prediction")}}
     if target["per"] != "sample" or "target" not in arrays:
         return row
     classes, true = target["classes"], arrays["target"][place]

@@ -27,7 +27,7 @@ BINS = 15
 SEED = 20_240_101
 MOST_COUNTED = 30
 """Number of classes up to which scores of classes are among the metrics of groups."""
-LOWER_IS_BETTER = frozenset({"loss", "rmse", "mae"})
+LOWER_IS_BETTER = frozenset({"loss", "rmse", "mae", "wer", "cer"})
 SCORES = {"precision": precision, "recall": recall, "f1": f_score(), "iou": iou}
 
 
@@ -260,6 +260,8 @@ def measures_of(task: str, classes: Sequence[str], arrays: Mapping[str, Array]) 
     None where that does not suffice."""
     if task == "numbers" and "sums" in arrays:
         return Measures(arrays["sums"], _errors)
+    if task == "transcripts" and "edits" in arrays:
+        return Measures(arrays["edits"], error_rates)
     if task == "labels" and "counts" in arrays:
         return _counted(arrays["counts"], arrays)
     if task == "classes" and "predicted" in arrays and "target" in arrays:
@@ -267,6 +269,13 @@ def measures_of(task: str, classes: Sequence[str], arrays: Mapping[str, Array]) 
     if task == "classes" and "counts" in arrays:
         return _counted(arrays["counts"], arrays)
     return None
+
+
+def error_rates(sums: Array) -> dict[str, Array]:
+    """Return the error rates of words, and of characters where they are counted, of sums (..., 2 or 4) of edits and of
+    words or characters. Of no words at all it is the number of edits, as in jiwer."""
+    rates = sums[..., ::2] / np.maximum(1, sums[..., 1::2])
+    return dict(zip(("wer", "cer"), np.moveaxis(rates, -1, 0), strict=False))
 
 
 def _errors(sums: Array) -> dict[str, Array]:

@@ -20,7 +20,7 @@ from netwright.engine.operations.operation import (
     Table,
 )
 from netwright.engine.project.dataset_info import SPLITS
-from netwright.engine.project.options.metric_options import format_score, in_a_line
+from netwright.engine.project.options.metric_options import TEXT_METRICS, format_score, in_a_line
 
 SHOWN_CLASSES = 30
 SHOWN_SAMPLES = 5
@@ -107,7 +107,8 @@ class EvaluateResult(Result):
     targets: list[Mapping[str, Any]]
     """Per output: accuracy or errors with 95 % intervals, the confusion matrix (true classes in rows), precision,
     recall, F1 and IoU per class, calibration, ROC and precision-recall curves (threshold, true and false positives),
-    residuals, the worst and the most uncertain samples, and what is `stored` with the network."""
+    residuals, the error rates of words and characters of transcripts (`wer`, `cer`), the worst and the most uncertain
+    samples, and what is `stored` with the network."""
     notes: list[str]
     cached: bool
     """Whether the result was known from before."""
@@ -213,6 +214,8 @@ def _result_lines(found: Mapping[str, Any]) -> Iterator[Line]:
     for target in found["targets"]:
         if len(found["targets"]) > 1:
             yield from ("", target["name"])
+            rates = [name for name in TEXT_METRICS if name in target]
+            yield from (f"{in_a_line(name)}: {format_score(name, target[name])}" for name in rates)
         yield from _target_lines(target)
     yield from _decisions_lines(found)
     if "groups" in found:
@@ -241,7 +244,7 @@ def _decisions_lines(found: Mapping[str, Any]) -> Iterator[Line]:
 
 
 def _target_lines(target: Mapping[str, Any]) -> Iterator[Line]:
-    for name in ("accuracy", "rmse", "mae"):
+    for name in ("accuracy", "rmse", "mae", *TEXT_METRICS):
         if target.get(f"{name}_interval"):
             low, high = target[f"{name}_interval"]
             ends = [format_score(name, end) for end in (low, high)]

@@ -15,7 +15,7 @@ import numpy as np
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.text import format_number
-from netwright.engine.data.loading.ctc_decoding import beam_search, best_path
+from netwright.engine.data.loading.ctc_decoding import transcripts
 from netwright.engine.data.sources.array_files import headers
 from netwright.engine.data.sources.arrays_reader import in_channels
 from netwright.engine.data.sources.audio_reader import BadSoundError, load_sound
@@ -380,12 +380,8 @@ def _present(target: TargetPreparation, output: Array, beams: int) -> Answers:
         best = (np.take(probabilities, 1, axis) >= target.threshold).astype(np.int64)
     if target.task == "classes":
         return Answers(target, best, probabilities)
-    blank, first = (0, 1) if target.blank == "first" else (len(target.classes), 0)
-    if beams > 1:
-        transcripts = [beam_search(steps, blank, beams) for steps in probabilities]
-    else:
-        transcripts = [best_path(steps, blank) for steps in best.tolist()]
-    return Answers(target, [[channel - first for channel in channels] for channels in transcripts], probabilities)
+    values = transcripts(probabilities, is_blank_first=target.blank == "first", beams=beams)
+    return Answers(target, values, probabilities)
 
 
 def _calibrated(output: Array, target: TargetPreparation, axis: int) -> Array:

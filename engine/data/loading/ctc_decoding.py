@@ -11,6 +11,17 @@ from netwright.engine.data.sources.source import Array
 NEVER = -math.inf
 
 
+def transcripts(scores: Array, *, is_blank_first: bool, beams: int = 1) -> list[list[int]]:
+    """Return the class numbers of each transcript of scores (N, T, C + 1): those of the most probable alignment, with
+    several `beams` of a beam search, which takes probabilities."""
+    blank, first = (0, 1) if is_blank_first else (scores.shape[2] - 1, 0)
+    if beams > 1:
+        rows = [beam_search(steps, blank, beams) for steps in scores]
+    else:
+        rows = [best_path(steps, blank) for steps in scores.argmax(2).tolist()]
+    return [[channel - first for channel in channels] for channels in rows]
+
+
 def best_path(steps: Sequence[int], blank: int) -> list[int]:
     """Return the channels of the most probable alignment without repeats and blanks. `steps`: that of each step."""
     changes = [*steps[:1], *(after for before, after in pairwise(steps) if after != before)]

@@ -55,6 +55,12 @@ METRICS: Mapping[str, MetricKind] = {
     "r2": MetricKind("R²", _NUMBERS, "1 - squared error / variance of the targets, mean over responses"),
     "custom": MetricKind("Custom metric", (*_WORDS, *_NUMBERS, "transcripts"), "Your own Python function"),
 }
+TEXT_METRICS: Mapping[str, MetricKind] = {
+    "wer": MetricKind("WER", ("transcripts",), "Edits per word of the true texts", False, is_share=True),
+    "cer": MetricKind("CER", ("transcripts",), "Edits per character of the true texts", False, is_share=True),
+}
+"""Metrics of texts, which evaluations tell and trainings do not."""
+_KINDS = {**METRICS, **TEXT_METRICS}
 DEFAULTS: Mapping[str, str] = {"classes": "accuracy", "labels": "accuracy", "numbers": "rmse"}
 """What `auto` stands for, by the task."""
 AVERAGED = ("f-score", "precision", "recall", "auc")
@@ -64,7 +70,7 @@ AT_MOST_ONE = ("accuracy", "top-k", *AVERAGED, "r2")
 
 def title_of(name: str) -> str:
     """A metric's name as a heading."""
-    return METRICS[name].title if name in METRICS else name
+    return _KINDS[name].title if name in _KINDS else name
 
 
 def in_a_line(name: str) -> str:
@@ -75,12 +81,12 @@ def in_a_line(name: str) -> str:
 
 def is_better_low(name: str) -> bool:
     """Whether lower values of the metric are better."""
-    return name in METRICS and not METRICS[name].higher_is_better
+    return name in _KINDS and not _KINDS[name].higher_is_better
 
 
 def is_share(name: str) -> bool:
     """Whether values of the metric are shown in percent."""
-    return name in METRICS and METRICS[name].is_share
+    return name in _KINDS and _KINDS[name].is_share
 
 
 def format_score(name: str, value: float | None) -> str:

@@ -122,6 +122,18 @@ def test_scores_confusions_calibration_and_samples_are_shown(page: ScoresPage, s
     ]
 
 
+def test_transcripts_have_their_error_rates(page: ScoresPage, server: FakeServer) -> None:
+    rates = {"wer": 0.25, "wer_interval": [0.1, 1.5], "cer": 0.125, "cer_interval": [0.05, 0.2]}
+    target = {"name": "text", "task": "transcripts", "per": "sample", "classes": ["a", " "], "answers": 4, **rates}
+    page.evaluate()
+    server.answer("evaluate", result({**target, "worst": []}, {"wer": 0.25, "cer": 0.125}))
+    words = [("WER", "25.0 %"), ("WER, 95 %", "10.0 % to 150.0 %"), ("CER", "12.5 %"), ("CER, 95 %", "5.0 % to 20.0 %")]
+    assert page.findChildren(ValueTable)[0].rows == [("Loss", "0.500"), *words]
+    several = result({**target, "worst": []}, {"accuracy": 0.5})
+    page.show_result({**several, "targets": [NUMBERS, several["targets"][0]]})
+    assert page.findChildren(ValueTable)[-1].rows == words
+
+
 def test_a_sample_leads_to_the_look_inside(page: ScoresPage, server: FakeServer, qtbot) -> None:
     page.evaluate()
     server.answer("evaluate", result(CLASSES, {"accuracy": 0.75}))

@@ -29,7 +29,7 @@ def test_classes_are_scored_as_scikit_learn_scores_them() -> None:
     one = classes_pass()
     one.update(logits[:150], target[:150], 0)
     one.update(logits[150:], target[150:], 150)
-    found = one.write()
+    found = one.result()
     said = logits.argmax(1)
     assert found["confusion"] == reference.confusion_matrix(target, said, labels=range(4)).tolist()
     expected = reference.precision_recall_fscore_support(target, said, labels=range(4), zero_division=0)
@@ -47,7 +47,7 @@ def test_the_worst_and_the_most_uncertain_come_first() -> None:
     logits, target = drawn()
     one = classes_pass()
     one.update(logits, target, 0)
-    found = one.write()
+    found = one.result()
     probability = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
     losses = -np.log(probability[np.arange(200), target])
     assert [row["place"] for row in found["worst"]] == np.argsort(-losses)[:3].tolist()
@@ -64,7 +64,7 @@ def test_pixels_that_do_not_count_are_left_out() -> None:
     target[:, 0, 0] = IGNORED
     one = classes_pass(per_pixel=True)
     one.update(logits, target, 0)
-    found, there = one.write(), target != IGNORED
+    found, there = one.result(), target != IGNORED
     said = logits.argmax(-1)
     assert found["answers"] == 100
     expected = reference.jaccard_score(target[there], said[there], labels=range(4), average=None, zero_division=0)
@@ -93,7 +93,7 @@ def test_right_answers_alone_leave_the_accuracy_uncertain() -> None:
     target = np.arange(90) % 3
     one = classes_pass()
     one.update(20 * np.eye(4)[target], target, 0)
-    said = one.write()
+    said = one.result()
     assert said["accuracy"] == 1.0
     assert said["accuracy_interval"] == pytest.approx([0.9591, 1.0], abs=5e-5)
     first, *_, never = said["per_class"]
@@ -108,7 +108,7 @@ def test_pixels_of_a_picture_are_no_independent_answers() -> None:
     logits = np.broadcast_to(np.eye(4)[(np.arange(8) < 2).astype(int)][:, None, None], (8, 2, 3, 4))
     one = classes_pass(per_pixel=True)
     one.update(logits, target, 0)
-    low, high = one.write()["accuracy_interval"]
+    low, high = one.result()["accuracy_interval"]
     assert high - low > 0.4
     assert np.diff(wilson(np.array(36), np.array(48))) < 0.3
 
@@ -148,7 +148,7 @@ def test_labels_are_scored_as_scikit_learn_scores_them() -> None:
     logits = generator.standard_normal((80, 4)) + target
     one = LabelPass(TargetInfo("y", features(4), "labels", NAMES), 3)
     one.update(logits, target, 0)
-    found = one.write()
+    found = one.result()
     expected = reference.precision_recall_fscore_support(target, logits > 0, zero_division=0)
     for row, *values in zip(found["per_class"], *expected, strict=True):
         assert [row[name] for name in ("precision", "recall", "f1", "support")] == pytest.approx(values)
@@ -163,7 +163,7 @@ def test_errors_of_numbers_are_those_of_scikit_learn() -> None:
     one = NumberPass(TargetInfo("y", features(2), "numbers"), 3, ("u", "v"))
     one.update(said[:50], target[:50], 0)
     one.update(said[50:], target[50:], 50)
-    found = one.write()
+    found = one.result()
     first, second = found["residuals"]
     assert (first["name"], second["name"], found["answers"]) == ("u", "v", 179)
     assert first["r2"] == pytest.approx(reference.r2_score(target[:, 0], said[:, 0]), rel=1e-5)
