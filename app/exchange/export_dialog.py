@@ -11,7 +11,6 @@ from PySide6.QtCore import QTimer, QUrl, Signal, SignalInstance
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QCheckBox,
     QFileDialog,
     QHBoxLayout,
     QLabel,
@@ -27,6 +26,7 @@ from netwright.app.dialog import Dialog
 from netwright.app.exchange.export_parts import (
     ContentArea,
     ReportTable,
+    ScriptsRow,
     agreement,
     choice_row,
     input_lines,
@@ -39,7 +39,6 @@ from netwright.app.exchange.export_parts import (
     question_of_replacing,
     section_label,
     text_label,
-    training_files,
 )
 from netwright.app.exchange.export_weights import WeightsChoice
 from netwright.app.messages import breakable
@@ -121,10 +120,11 @@ class ExportDialog(Dialog):
         column = self.area.column
         column.addWidget(section_label(tr("FORMAT")))
         self.formats = QButtonGroup(self)
-        for index, (format, _, label, help_text) in enumerate(FORMATS):
+        for index, (_, _, label, help_text) in enumerate(FORMATS):
             column.addLayout(choice_row(self.formats, index, label, translation(help_text))[0])
-            if format == "pytorch":
-                column.addWidget(self._training_row())
+        self.scripts = ScriptsRow()
+        self.scripts.follow(format="onnx")
+        column.addWidget(self.scripts)
         self.options = options_form(self)
         self.options.changed.connect(self._follow_content)
         self.options.folding_changed.connect(self._follow_content)
@@ -177,22 +177,6 @@ class ExportDialog(Dialog):
         if isinstance(event, Best | Checkpointed):
             self._follow_run()
 
-    def _training_row(self) -> QWidget:
-        """Return the option of the PyTorch format: a training script beside it."""
-        self.training_row = QWidget()
-        row = QHBoxLayout(self.training_row)
-        row.setContentsMargins(24, 0, 0, 0)
-        self.with_training = QCheckBox(tr("With a training script that gives the losses of the run"))
-        self.with_training.setToolTip(
-            tr(
-                "Plain PyTorch: data, splits, loss, solver and schedule of the project; one "
-                "process, or several under torchrun"
-            )
-        )
-        row.addWidget(self.with_training)
-        self.training_row.hide()
-        return self.training_row
-
     def _file_row(self, target: Path) -> QHBoxLayout:
         row = QHBoxLayout()
         self.file = QLineEdit(str(target))
@@ -222,6 +206,7 @@ class ExportDialog(Dialog):
         formats = input_formats(record.for_onnx(()))
         lines = [line for entry in formats for line in (f"{entry.name}: {entry.short()}", *entry.preparation)]
         self._write(self.takes, "\n".join(lines) or tr("The network has no input layer."))
+        self.scripts.follow(takes_tokens=any(entry.content == "indices" for entry in record.inputs))
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -249,7 +234,7 @@ class ExportDialog(Dialog):
         path = Path(self.file.text())
         if path.suffix in ("", *(suffix for _, suffix, _, _ in FORMATS)):
             self.file.setText(str(path.with_suffix(FORMATS[index][1])))
-        self.training_row.setVisible(FORMATS[index][0] == "pytorch")
+        self.scripts.follow(format=FORMATS[index][0])
         self.options.setVisible(FORMATS[index][0] == "onnx")
         self._follow_content()
 
@@ -287,7 +272,8 @@ class ExportDialog(Dialog):
             format=format,
             output=Path(target).absolute(),
             weights=self.weights.kept,
-            with_training=format == "pytorch" and self.with_training.isChecked(),
+            with_training=self.scripts.has_training,
+            with_generation=self.scripts.has_generation,
             base=self._base.absolute() if self._copy is not None else None,
             force=force,
             onnx=option_texts(self.options) if format == "onnx" else {},
@@ -312,14 +298,13 @@ class ExportDialog(Dialog):
         return bool(beside)
 
     def _files_beside(self, target: Path) -> list[Path]:
-        """Return the files beside a PyTorch file that the export would replace: its weights, those of its training
-        script, and code of the project that differs."""
+        """Return the files beside the target that the export would replace: those of its scripts, and of a PyTorch file
+        its weights, and code of the project that differs."""
+        files = self.scripts.files(target)
         if FORMATS[self.formats.checkedId()][0] != "pytorch":
-            return []
+            return [path for path in files if path.is_file()]
         run = self.weights.run
-        files = [target.with_suffix(".safetensors")] if run is not None else []
-        if self.with_training.isChecked():
-            files += training_files(target)
+        files += [target.with_suffix(".safetensors")] if run is not None else []
         with contextlib.suppress(UserError, OSError):  # the export says so
             copies = frozen_code(run) if run is not None else {}
             for file in user_code.code_files(self._exported().network):

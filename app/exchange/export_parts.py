@@ -9,6 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QButtonGroup,
+    QCheckBox,
     QFrame,
     QHBoxLayout,
     QHeaderView,
@@ -146,6 +147,52 @@ def training_files(target: Path) -> list[Path]:
     """Return the files that the training script of an exported network may consist of."""
     endings = (".initial.safetensors", ".data.npz", ".split.npz", ".split.json")
     return [target.with_name(f"train_{target.stem}.py"), *(target.with_name(target.stem + end) for end in endings)]
+
+
+class ScriptsRow(QWidget):
+    """The scripts that can be written beside a file: a training for PyTorch, and for networks of tokens one that
+    writes on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        self.training = QCheckBox(tr("With a training script that gives the losses of the run"))
+        self.training.setToolTip(
+            tr(
+                "Plain PyTorch: data, splits, loss, solver and schedule of the project; one "
+                "process, or several under torchrun"
+            )
+        )
+        self.generation = QCheckBox(tr("With a script that writes on with the language model"))
+        self.generation.setToolTip(tr("Plain Python that needs no Netwright: temperature, top-k, top-p, stop, seed"))
+        for box in (self.training, self.generation):
+            column.addWidget(box)
+        self._format, self._takes_tokens = "", False
+
+    def follow(self, *, format: str | None = None, takes_tokens: bool | None = None) -> None:
+        """Show the scripts of a format, and of a network that takes tokens or does not."""
+        self._format = self._format if format is None else format
+        self._takes_tokens = self._takes_tokens if takes_tokens is None else takes_tokens
+        has_generation = self._takes_tokens and self._format in ("onnx", "pytorch")
+        self.training.setVisible(self._format == "pytorch")
+        self.generation.setVisible(has_generation)
+        self.setVisible(has_generation or self._format == "pytorch")
+
+    @property
+    def has_training(self) -> bool:
+        """Whether a training script is asked for."""
+        return self._format == "pytorch" and self.training.isChecked()
+
+    @property
+    def has_generation(self) -> bool:
+        """Whether a script that writes on is asked for."""
+        return not self.generation.isHidden() and self.generation.isChecked()
+
+    def files(self, target: Path) -> list[Path]:
+        """Return the files that the scripts beside a file may consist of."""
+        writing = [target.with_name(f"generate_{target.stem}.py")] if self.has_generation else []
+        return [*writing, *(training_files(target) if self.has_training else ())]
 
 
 class ContentArea(QScrollArea):

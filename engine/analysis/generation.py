@@ -10,16 +10,14 @@ import numpy as np
 from netwright.engine.analysis.decoding import Sampling, beam_search, drawn
 from netwright.engine.analysis.operations.generate import WRITTEN, GenerateRequest, GenerateResult, Piece
 from netwright.engine.analysis.predictors import Predictor, kept_predictor, open_predictor
-from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.progress import report
-from netwright.engine.data.loading.apply_preparation import expected_of, spoken_sizes
 from netwright.engine.data.sources.source import Array
 from netwright.engine.data.sources.tokens import decode, prompt_tokens
-from netwright.engine.project.preparation import InputPreparation, Preparation, TextPreparation
+from netwright.engine.models.language_model import refuse_others, window_of
+from netwright.engine.project.preparation import InputPreparation, TextPreparation
 
-LONGEST = 4096
-"""Steps that are looked back on where neither the network nor its training tells a limit."""
 UNFINISHED = "\N{REPLACEMENT CHARACTER}"
 LEAST_SHARE = 1e-30
 """Least probability of which a logarithm is taken."""
@@ -105,15 +103,14 @@ class LanguageModel:
 
     def __init__(self, predictor: Predictor, source: str | None = None, *, has_cache: bool = True) -> None:
         record = predictor.record
-        _refuse_others(record, has_source=source is not None)
+        refuse_others(record, has_source=source is not None)
         self._predictor, self._input, target = predictor, record.inputs[-1], record.targets[0]
         classes = len(target.classes)
         text = self._input.text
         self.vocabulary: Vocabulary = TextVocabulary(text) if text is not None else IndexVocabulary(classes)
         self._is_logits = target.activation == "softmax"
         self._source = self._source_steps(record.inputs[0], source) if source is not None else None
-        trained = (self._input.lengths or (0, 0))[1]
-        self.window = self._input.sizes[0] or trained or predictor.longest or LONGEST
+        self.window = window_of(self._input, lambda: predictor.longest)
         cache = predictor.cached(self.window) if has_cache and source is None else None
         self._cache, self._begin = cache, 0
 
@@ -164,25 +161,6 @@ class LanguageModel:
             scores = np.log(np.maximum(scores, LEAST_SHARE))
         scores[:, list(self.vocabulary.barred)] = -np.inf
         return scores
-
-
-def _refuse_others(record: Preparation, *, has_source: bool) -> None:
-    """Raise `UserError` for a network that predicts no next token."""
-    expected = "Expected a language model: a class per step of a text or of indices, which is the next token."
-    inputs, target = record.inputs, record.targets[0]
-    if len(record.targets) != 1 or any(part.axes != ("T",) or part.content != "indices" for part in inputs):
-        takes, count = expected_of(record), len(record.targets)
-        raise UserError(f"The network cannot write on: it takes {takes}, and has {plural(count, 'output')}. {expected}")
-    own, vocabulary = len(target.classes), inputs[-1].vocabulary
-    vocabulary = inputs[-1].text.vocabulary if inputs[-1].text is not None else vocabulary
-    if target.task != "classes" or target.axes != ("T", "C") or own < 2 or (vocabulary and own != vocabulary):
-        sizes = spoken_sizes(target)
-        raise UserError(f"The network cannot write on: its output '{target.name}' has the sizes {sizes}. {expected}")
-    if len(inputs) > 2:
-        raise UserError(f"The network takes {len(inputs)} sequences. {expected}")
-    if has_source != (len(inputs) == 2):
-        way = "Leave out the source" if has_source else "Give the indices of a source (--source)"
-        raise UserError(f"The network takes {plural(len(inputs), 'sequence')}. {way}.")
 
 
 @dataclass

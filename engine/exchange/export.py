@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import refuse_destination
 from netwright.engine.exchange.operations.export import ExportRequest, ExportResult
+from netwright.engine.exchange.writing_script import writing_script
 from netwright.engine.models.open_model import initial_network, open_model
 from netwright.engine.models.trained_model import Model
 from netwright.engine.network.analysis import analyse, folded
@@ -60,6 +61,7 @@ class Exported:
 
 def export_file(request: ExportRequest) -> ExportResult:
     """Export the network of a project or run as a request asks. Raises `UserError`."""
+    script = writing_script(request) if request.with_generation else None
     written = export(
         request.source,
         request.kind,
@@ -71,6 +73,9 @@ def export_file(request: ExportRequest) -> ExportResult:
         options=request.onnx_options,
         with_training=request.with_training,
     )
+    if script is not None:
+        script.write()
+        written = replace(written, notes=(*written.notes, script.note))
     values: dict[str, Any] = {
         "path": str(written.path.absolute()),
         "samples": written.samples_compared,

@@ -28,6 +28,8 @@ MOST_CLASSES = 12
 """Number of class names that are printed; the file has all."""
 WITH_TRAINING = "write a training script beside a PyTorch file, which gives the losses of the run"
 
+WITH_GENERATION = "write a script beside an ONNX or PyTorch file that writes on with a language model, by itself"
+
 
 @dataclass(frozen=True, kw_only=True)
 class ExportRequest(Request):
@@ -43,6 +45,7 @@ class ExportRequest(Request):
     output: Annotated[Path, Argument("where to write it", metavar="FILE", flags=("-o", "--output"), writes=True)]
     weights: Annotated[WeightsKept, Argument("weights of a run (default: its result)", choices=WEIGHTS)] = ""
     with_training: Annotated[bool, Argument(WITH_TRAINING)] = False
+    with_generation: Annotated[bool, Argument(WITH_GENERATION)] = False
     base: Annotated[
         Path | None, Argument("folder that the files of a project lie in, if not the project's own", metavar="DIR")
     ] = None

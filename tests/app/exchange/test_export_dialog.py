@@ -180,14 +180,35 @@ def test_best_and_last_weights_of_a_run_can_be_chosen(qtbot, tmp_path: Path) -> 
     assert shown[0].isChecked()
     assert "pixels 0 to 16" in dialog.takes.text()
     dialog.weights.group.button(2).click()
-    assert dialog.training_row.isHidden()
+    assert dialog.scripts.training.isHidden()
     dialog.formats.button(1).click()
-    assert not dialog.training_row.isHidden()
-    dialog.with_training.setChecked(True)
+    assert not dialog.scripts.training.isHidden()
+    dialog.scripts.training.setChecked(True)
     said = export(qtbot, dialog)
     assert "last iteration" in said
     assert "The training script is train_net.py" in said
     assert (tmp_path / "train_net.py").is_file()
+
+
+def test_a_network_of_tokens_leaves_with_a_script_that_writes_on(qtbot, tmp_path: Path) -> None:
+    network = chain(
+        layer("sequence_input", content="indices"),
+        layer("embedding", vocabulary=9, dimension=4),
+        layer("fully_connected", outputs=9),
+    )
+    (tmp_path / "generate_net.py").write_text("mine")
+    dialog = make(qtbot, Project(network), tmp_path / "net.onnx")
+    box = dialog.scripts.generation
+    assert not box.isHidden()
+    box.setChecked(True)
+    assert [path.name for path in dialog._files_beside(tmp_path / "net.onnx")] == ["generate_net.py"]
+    (tmp_path / "generate_net.py").unlink()
+    assert "weights" in export(qtbot, dialog)  # the engine refuses a network that has none to write on with
+    assert not (tmp_path / "net.onnx").exists()
+    dialog.formats.button(2).click()
+    assert box.isHidden()
+    assert not dialog.scripts.has_generation
+    assert make(qtbot, Project(NET), tmp_path / "net.onnx").scripts.generation.isHidden()
 
 
 def test_the_weights_follow_a_run_that_ends_behind_the_dialog(
