@@ -8,9 +8,14 @@ from typing import Any
 import torch
 
 
+def is_sharded(x: torch.Tensor) -> bool:
+    """Return whether each worker holds a part of the tensor."""
+    return hasattr(x, "to_local")
+
+
 def local_shard(x: torch.Tensor) -> torch.Tensor:
     """Return this worker's shard of a sharded tensor; any other tensor as it is."""
-    return x.to_local() if hasattr(x, "to_local") else x
+    return x.to_local() if is_sharded(x) else x  # type: ignore[operator]
 
 
 def whole(value: Any) -> Any:
@@ -26,7 +31,7 @@ def shard_like(value: Any, like: Any) -> Any:
     if hasattr(value, "shard_like"):
         return value.shard_like(like)
     value = value.to(like.device, like.dtype)
-    if not hasattr(like, "to_local"):
+    if not is_sharded(like):
         return value
     from torch.distributed.tensor import distribute_tensor
 

@@ -7,15 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
-import torch
-
 from netwright.engine.core.errors import RunError
 from netwright.engine.core.files import write_atomically
 from netwright.engine.lowering import weights_folder
 from netwright.engine.parallel.strategies.strategy import State
 from netwright.engine.project.preparation import FILE, Preparation
 from netwright.engine.project.training import TrainingOptions
-from netwright.engine.training.checkpoints import refuse_other_form
+from netwright.engine.training.checkpoints import is_finite, refuse_other_form
 from netwright.engine.training.metrics import Metric
 from netwright.engine.training.model import TrainedModel
 from netwright.engine.training.state import Evaluation, evaluation_from
@@ -195,7 +193,7 @@ class BestModelTracker:
 
     def _write_last(self, step: int, epoch: int) -> None:
         state = self._model.state()
-        if all(bool(torch.isfinite(value).all()) for value in state.values()):
+        if is_finite(state):
             self._store.put("last", state, {"iteration": step, "epoch": epoch})
 
     @staticmethod

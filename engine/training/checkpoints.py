@@ -18,13 +18,13 @@ import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.fields import path_part, printable
 from netwright.engine.core.files import flush_path, remove
 from netwright.engine.parallel.process_group import ProcessGroup
-from netwright.engine.parallel.tensor_shards import local_shard, whole
+from netwright.engine.parallel.tensor_shards import is_sharded, local_shard, whole
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.runs.checkpoint_files import STATE, TENSORS, Checkpoint, write_manifest
 from netwright.engine.training.checkpoint_schedule import CheckpointSchedule
@@ -177,13 +177,14 @@ def _form_of(value: Any) -> str:
 
 
 def is_finite(state: Any) -> bool:
-    """Whether all numbers in the tensors of a state are finite; of sharded ones in this worker's shards."""
-    if isinstance(state, torch.Tensor):
-        state = local_shard(state)
-        return not state.is_floating_point() or bool(torch.isfinite(state).all())
-    if isinstance(state, Mapping):
-        return all(is_finite(item) for item in state.values())
-    return not isinstance(state, (list, tuple)) or all(is_finite(item) for item in state)
+    """Return whether all numbers in the tensors of a state are finite; of sharded ones in this worker's shards. Waits
+    once for each device."""
+    shards = [local_shard(x) for x in tree_leaves(state) if isinstance(x, torch.Tensor)]
+    by_device: dict[torch.device, list[torch.Tensor]] = {}
+    for shard in shards:
+        if shard.is_floating_point() or shard.is_complex():
+            by_device.setdefault(shard.device, []).append(torch.isfinite(shard).all())
+    return all(bool(torch.stack(truths).all()) for truths in by_device.values())
 
 
 def write(state: JsonState, path: Path, iteration: int) -> None:
@@ -265,7 +266,7 @@ def to_json_state(value: Any, tensors: list[torch.Tensor], shards: list[Any] | N
     """Return the value as JSON; tensors are appended to the list, and their indices stand for them; sharded ones to
     `shards`."""
     inner = partial(to_json_state, tensors=tensors, shards=shards)
-    if shards is not None and hasattr(value, "to_local"):
+    if shards is not None and isinstance(value, torch.Tensor) and is_sharded(value):
         shards.append(value)
         return {"$shard": len(shards) - 1, "shape": list(value.shape)}
     if isinstance(value, torch.Tensor):

@@ -38,15 +38,13 @@ class ClassMetric:
             return self._sums_of_labels(outputs[0], targets[0], counts)
         scores, target = channels_last(outputs[0]), targets[0]
         predicted, counted = scores.argmax(dim=-1), target != IGNORED
-        runs = run_of_each(counts).reshape(-1, *[1] * (target.ndim - 1)).expand_as(target)
+        runs = run_of_each(counts, len(target)).reshape(-1, *[1] * (target.ndim - 1)).expand_as(target)
         several = [counted & (predicted == target), counted, counted]
         classes = [target, predicted, target]
         places = zip(several, classes, strict=True)
-        columns = [self._per_class(runs[mask], of[mask], len(counts)) for mask, of in places]
+        size = len(counts) * self.classes
+        columns = [_counted(runs * self.classes + of, mask, size).reshape(-1, self.classes) for mask, of in places]
         return torch.cat(columns, dim=1)
-
-    def _per_class(self, runs: torch.Tensor, classes: torch.Tensor, count: int) -> torch.Tensor:
-        return _counted(runs * self.classes + classes, count * self.classes).reshape(count, self.classes)
 
     def _sums_of_labels(self, output: torch.Tensor, target: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
         output, target = (channels_last(x).reshape(len(x), -1, self.classes) for x in (output, target))
@@ -77,14 +75,15 @@ class Confusion:
     def of(self, outputs: Tensors, targets: Tensors) -> torch.Tensor:
         """Count samples by true class (rows) and predicted class (columns), `(C, C)` in double precision."""
         scores, target = channels_last(outputs[0]), targets[0]
-        counted = target != IGNORED
-        predicted = scores.argmax(dim=-1)[counted]
-        return _counted(target[counted] * self.classes + predicted, self.classes**2).reshape(self.classes, self.classes)
+        places = target * self.classes + scores.argmax(dim=-1)
+        return _counted(places, target != IGNORED, self.classes**2).reshape(self.classes, self.classes)
 
 
-def _counted(places: torch.Tensor, size: int) -> torch.Tensor:
-    """Return the number of occurrences of each index."""
-    return torch.bincount(places.flatten(), minlength=size).double()
+def _counted(places: torch.Tensor, counts: torch.Tensor, size: int) -> torch.Tensor:
+    """Return the number of occurrences of each index below `size`, of those that count. Never waits for the device, as
+    `bincount` does."""
+    numbers = torch.zeros(size, dtype=torch.double, device=places.device)
+    return numbers.scatter_add_(0, torch.where(counts, places, 0).flatten(), counts.flatten().double())
 
 
 @dataclass(frozen=True)

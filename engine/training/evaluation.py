@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import torch
 
@@ -123,7 +124,7 @@ class MetricAccumulator:
     def update(self, loss: torch.Tensor, outputs: Tensors, targets: Tensors) -> None:
         """Add a batch: its loss, summed over samples, its outputs and targets."""
         self._loss += loss
-        count = torch.tensor([len(outputs[0])], device=self._loss.device)
+        count = torch.full((1,), len(outputs[0]), device=self._loss.device)  # without a copy, which would be waited for
         for metric, sums in zip(self._sum_metrics, self._sums, strict=True):
             sums += metric.sums(outputs, targets, count)[0]
         for name, rows in self._rows.items():
@@ -132,14 +133,17 @@ class MetricAccumulator:
             self._table += self._confusion.of(outputs, targets)
 
     def compute(self) -> tuple[float, dict[str, float], list[list[int]]]:
-        """Return the loss summed over samples, each metric by name, and the confusion matrix. A collective."""
-        parts = [self._loss, *self._sums, self._table.flatten()]
-        totals = torch.split(self._group.all_reduce(torch.cat(parts)), [len(part) for part in parts])
-        values = {m.name: m.value(sums.tolist()) for m, sums in zip(self._sum_metrics, totals[1:-1], strict=True)}
+        """Return the loss summed over samples, each metric by name, and the confusion matrix. A collective.
+
+        Waits for the device once, and once more for each metric of all samples together.
+        """
+        totals = iter(self._group.all_reduce(torch.cat([self._loss, *self._sums, self._table.flatten()])).tolist())
+        loss = next(totals)
+        values = {metric.name: metric.value(list(islice(totals, metric.width))) for metric in self._sum_metrics}
         for name, rows in self._rows.items():
             values[name] = self._value_of(self._dataset_metrics[name], rows)
-        table = totals[-1].reshape(self._table.shape).long().tolist()
-        return float(totals[0]), {metric.name: values[metric.name] for metric in self._metrics}, table
+        table = [[int(next(totals)) for _ in row] for row in self._table]
+        return loss, {metric.name: values[metric.name] for metric in self._metrics}, table
 
     def _value_of(self, metric: DatasetMetric, rows: list[Rows]) -> float:
         """Compute a metric from the rows of all workers: on the first one, so that all have it to the last bit."""

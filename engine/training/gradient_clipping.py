@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from netwright.engine.parallel.process_group import ProcessGroup, SingleProcess
+from netwright.engine.parallel.tensor_shards import is_sharded, local_shard
 from netwright.engine.project.training import TrainingOptions
 
 Clip = Callable[[], None]
@@ -45,10 +46,10 @@ def gradient_clip(
             if joins_stages:
                 of_all_stages(torch.zeros(1, device=tensors[0].device))  # the others wait for it
             return
-        if type(gradients[0]) is torch.Tensor:
+        if is_sharded(gradients[0]):  # each worker has a shard of each
+            method([local_shard(gradient) for gradient in gradients], limit, sum_parts)
+        else:
             method(gradients, limit, of_all_stages if joins_stages else _as_they_are)
-        else:  # each worker has a shard of each
-            method([gradient.to_local() for gradient in gradients], limit, sum_parts)  # type: ignore[attr-defined]
 
     return run
 

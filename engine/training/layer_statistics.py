@@ -15,6 +15,7 @@ from torch import nn
 from torch.utils.hooks import RemovableHandle
 
 from netwright.engine.parallel.process_group import ProcessGroup
+from netwright.engine.parallel.tensor_shards import is_sharded, local_shard
 from netwright.engine.runs.events import Event, Health, Message
 from netwright.engine.runs.log_lines import split_health
 
@@ -108,7 +109,7 @@ class LayerWatch:
         for id, modules in self._modules.items():
             for module in modules:
                 for parameter in module.parameters():
-                    if type(parameter.grad) is torch.Tensor:
+                    if parameter.grad is not None and not is_sharded(parameter.grad):
                         owners.append(id)
                         gradients.append(parameter.grad)
         if not gradients:
@@ -203,10 +204,9 @@ class Watch:
         gradients = [p.grad for p in self._parameters if p.grad is not None]
         if not gradients:
             return None
-        is_unsharded = type(gradients[0]) is torch.Tensor
-        own = gradients if is_unsharded else [gradient.to_local() for gradient in gradients]  # type: ignore[attr-defined]
+        own = [local_shard(gradient) for gradient in gradients]
         square: torch.Tensor = torch.linalg.vector_norm(torch.stack(list(torch._foreach_norm(own)))).double().square()
-        return square / self._group.size if is_unsharded else square
+        return square if is_sharded(gradients[0]) else square / self._group.size
 
     def take(self) -> list[Event]:
         """Return the events of the layers since the last report, the remark before the first."""

@@ -77,7 +77,8 @@ def on_curve(metrics: Iterable[Metric]) -> tuple[SumMetric, ...]:
 
 def sums_of_runs(each: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
     """Return the sums of runs of samples, given the numbers of each sample. NaN and infinity stay in their own run."""
-    return torch.segment_reduce(each, "sum", lengths=counts, axis=0)
+    # Not checked, which a GPU would be waited for: the runs hold all samples.
+    return torch.segment_reduce(each, "sum", lengths=counts, axis=0, unsafe=True)
 
 
 def channels_last(output: torch.Tensor) -> torch.Tensor:
@@ -94,9 +95,9 @@ def numbers_last(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tens
     return channels_last(output).reshape(shape).double(), channels_last(target).reshape(shape).double()
 
 
-def run_of_each(counts: torch.Tensor) -> torch.Tensor:
-    """Return the index of the run of each sample."""
-    return torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
+def run_of_each(counts: torch.Tensor, samples: int) -> torch.Tensor:
+    """Return the index of the run of each of so many samples."""
+    return torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts, output_size=samples)
 
 
 @dataclass(frozen=True)

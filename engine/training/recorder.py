@@ -183,7 +183,8 @@ class Recorder:
 
     def broadcast_requests(self, pending: PendingRequests) -> PendingRequests:
         """Return the requests to the first worker, without any steps. A collective."""
-        return PendingRequests.from_numbers(self._group.all_reduce(self._of_first(pending.to_numbers())).tolist())
+        numbers = self._on_device(self._of_first(pending.to_numbers()))
+        return PendingRequests.from_numbers(self._group.all_reduce(numbers).tolist())
 
     def exchange(self, pending: PendingRequests) -> Report:
         """Return the sums of the held steps over workers, and release the steps. A collective."""
@@ -192,8 +193,8 @@ class Recorder:
         squares = self._squared_gradients()
         head = [losses, *squares, *(sums.flatten() for sums in self._metric_sums())]
         first = self._of_first([*pending.to_numbers(), self._next_interval()])
-        tail = torch.cat([first, losses.new_tensor([self._memory(), self._utilisation(), self._is_end_requested])])
-        sums = self._group.all_reduce(torch.cat([*head, tail])).tolist()
+        tail = [*first, self._memory(), self._utilisation(), self._is_end_requested]
+        sums = self._group.all_reduce(torch.cat([*head, self._on_device(tail)])).tolist()
         totals = [result.total for result in self._held]
         begin = 2 * count if squares else count
         norms = [math.sqrt(square) if square >= 0 else math.nan for square in sums[count:begin]]
@@ -235,17 +236,15 @@ class Recorder:
         if not self._metrics:
             return []
         results = self._held
-        device = results[0].loss.device
+        lengths = self._on_device([result.count for result in results], torch.int64)
         try:
             outputs = tuple(torch.cat(pieces) for pieces in zip(*(result.outputs for result in results), strict=True))
             targets = tuple(torch.cat(pieces) for pieces in zip(*(result.targets for result in results), strict=True))
         except RuntimeError:  # sizes differ, as of sequences: faster to find out than to compare the sizes of each step
-            counts = [torch.tensor([result.count], device=device) for result in results]
-            steps = list(zip(results, counts, strict=True))
+            steps = list(zip(results, lengths.split(1), strict=True))
             return [
                 torch.cat([m.sums(result.outputs, result.targets, n) for result, n in steps]) for m in self._metrics
             ]
-        lengths = torch.tensor([result.count for result in results], device=device)
         return [metric.sums(outputs, targets, lengths) for metric in self._metrics]
 
     def _by_name(self, numbers: list[float], count: int) -> dict[str, list[list[float]]]:
@@ -271,7 +270,10 @@ class Recorder:
         steps = int(count * ahead / max(spent, 1e-6))
         return max(1, min(steps, count * MAX_GROWTH, MAX_STEPS, MAX_HELD_BYTES // step_bytes))
 
-    def _of_first(self, numbers: list[float]) -> torch.Tensor:
+    def _of_first(self, numbers: list[float]) -> list[float]:
         """Return the numbers on the first worker and zeros on the others, whose sum is a broadcast."""
-        own = numbers if self._group.rank == 0 else [0.0] * len(numbers)
-        return torch.tensor(own, dtype=torch.float64, device=self._device)
+        return numbers if self._group.rank == 0 else [0.0] * len(numbers)
+
+    def _on_device(self, numbers: Sequence[float], kind: torch.dtype = torch.float64) -> torch.Tensor:
+        """Return a tensor of the numbers; the device gets it in turn with its work and is not waited for."""
+        return torch.tensor(numbers, dtype=kind).to(self._device, non_blocking=True)

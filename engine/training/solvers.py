@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from netwright.engine.layers.weighted import ParameterOptions
+from netwright.engine.parallel.tensor_shards import is_sharded
 from netwright.engine.project.schedules import plateau_begin, plateau_options, rate_at
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.training.fast import fused_optimizers
@@ -264,7 +265,7 @@ def public_optimizer(options: TrainingOptions, groups: list[dict[str, Any]]) -> 
     """Create the one of `torch.optim`. The first imports torch's compiler, which takes long."""
     rate = options.initial_learn_rate
     # There is no fused kernel for parameters in parts, of which each worker has one.
-    in_parts = any(type(parameter) is not nn.Parameter for group in groups for parameter in group["params"])
+    in_parts = any(is_sharded(parameter) for group in groups for parameter in group["params"])
     kernel = {"foreach": True} if in_parts else {"fused": True}
     betas = (options.gradient_decay_factor, options.squared_gradient_decay_factor)
     match options.solver:

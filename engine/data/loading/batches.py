@@ -276,7 +276,7 @@ class ResidentDataset:
                     target = targets[place]
                     targets[place] = self.padding.arrange(target, lengths, counts, steps, ignored_value(target))
             if not self.padding.is_seen:
-                behind.append(counts.to(self.device))
+                behind.append(counts.to(self.device, non_blocking=True))
         return (*inputs, *behind), tuple(targets)
 
     def _pad(self, x: torch.Tensor, lengths: torch.Tensor, real: torch.Tensor, steps: int, fill: float) -> torch.Tensor:

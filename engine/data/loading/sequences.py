@@ -55,10 +55,10 @@ class Padding:
         start = lengths - steps if self.is_left and self.is_seen else first
         indices = start.unsqueeze(1) + torch.arange(steps)
         is_real = (indices >= first.unsqueeze(1)) & (indices < (first + counts).unsqueeze(1))
-        places = indices.clamp(0, x.shape[1] - 1).to(x.device)
+        places = indices.clamp(0, x.shape[1] - 1).to(x.device, non_blocking=True)
         wide = (*places.shape, *[1] * (x.dim() - 2))
         gathered = x.gather(1, places.view(wide).expand(*places.shape, *x.shape[2:]))
-        return gathered.masked_fill(~is_real.to(x.device).view(wide), fill)
+        return gathered.masked_fill(~is_real.to(x.device, non_blocking=True).view(wide), fill)
 
 
 def ignored_value(target: torch.Tensor) -> float:

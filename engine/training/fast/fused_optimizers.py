@@ -14,6 +14,8 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
+from netwright.engine.parallel.tensor_shards import is_sharded
+
 Group = dict[str, Any]
 CPU = torch.device("cpu")
 
@@ -204,8 +206,8 @@ class FusedSgd(_Fused):
 def usable(groups: Iterable[Group]) -> bool:
     """Return whether torch has working kernels for these parameters: within each group of one type on one device, and
     not sharded."""
-    kinds = [{(type(p), p.device, p.dtype) for p in group["params"]} for group in groups]
-    if any(len(kind) != 1 or next(iter(kind))[0] is not nn.Parameter for kind in kinds):  # as a shard is not
+    kinds = [{(is_sharded(p), p.device, p.dtype) for p in group["params"]} for group in groups]
+    if any(len(kind) != 1 or next(iter(kind))[0] for kind in kinds):
         return False
     return not any(refusal(*next(iter(kind))[1:]) for kind in kinds)
 
