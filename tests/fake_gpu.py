@@ -38,7 +38,7 @@ from netwright.engine.training.builder import TrainerBuilder
 from netwright.engine.training.checkpoints import CheckpointSaver
 from netwright.engine.training.evaluation import Evaluator
 from netwright.engine.training.fast import fused_optimizers, manual_backward
-from netwright.engine.training.job import TrainingJob
+from netwright.engine.training.job import TrainingJob, initial_network
 from netwright.engine.training.recorder import Recorder
 from netwright.engine.training.step import TrainStep
 from netwright.engine.training.trainer import Outcome
@@ -160,7 +160,7 @@ def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGpu]:
     monkeypatch.setattr(FakeTensor, "numpy", lambda x, **_: _on_cpu(x))
     for writer in (checkpoints, weights_folder):
         monkeypatch.setattr(writer, "save_file", lambda tensors, path: path.write_bytes(b""))
-    monkeypatch.setattr(builder, "initial_network", _all_fake(gpu, builder.initial_network))
+    monkeypatch.setattr(builder, "initial_network", _all_fake(gpu, initial_network))
     named = {
         "step": (TrainStep, "__call__"),
         "report": (Recorder, "exchange"),
@@ -235,9 +235,9 @@ def _moved(module: nn.Module, change: Callable[[torch.Tensor], torch.Tensor], re
         for name, weight in part._parameters.items():
             if weight is not None:
                 with torch.no_grad():
-                    if not hasattr(weight, "moved"):
-                        weight.moved = nn.Parameter(change(weight), weight.requires_grad)
-                    part._parameters[name] = weight.moved
+                    if "moved" not in weight.__dict__:
+                        weight.__dict__["moved"] = nn.Parameter(change(weight), weight.requires_grad)
+                    part._parameters[name] = weight.__dict__["moved"]
         for name, buffer in part._buffers.items():
             if buffer is not None:
                 part._buffers[name] = change(buffer)
@@ -310,7 +310,8 @@ def made_up_data(project: Project, samples: Mapping[str, int]) -> LoadedData:
         arrays.append(
             np.zeros((count, *shape), np.int64) if is_index else generator.random((count, *shape), np.float32)
         )
-    targets, wanted = [], []
+    targets: list[Any] = []
+    wanted = []
     for port in network.output_ports:
         type = analysis.shapes[port.layer].at(port.name)
         shape = [size if isinstance(size, int) else STEPS for size in type.sizes]

@@ -15,7 +15,7 @@ def is_sharded(x: torch.Tensor) -> bool:
 
 def local_shard(x: torch.Tensor) -> torch.Tensor:
     """Return this worker's shard of a sharded tensor; any other tensor as it is."""
-    return x.to_local() if is_sharded(x) else x  # type: ignore[operator]
+    return x.to_local() if is_sharded(x) else x  # type: ignore[attr-defined]
 
 
 def whole(value: Any) -> Any:

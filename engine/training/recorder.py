@@ -241,7 +241,7 @@ class Recorder:
             outputs = tuple(torch.cat(pieces) for pieces in zip(*(result.outputs for result in results), strict=True))
             targets = tuple(torch.cat(pieces) for pieces in zip(*(result.targets for result in results), strict=True))
         except RuntimeError:  # sizes differ, as of sequences: faster to find out than to compare the sizes of each step
-            steps = list(zip(results, lengths.split(1), strict=True))
+            steps = list(zip(results, torch.split(lengths, 1), strict=True))
             return [
                 torch.cat([m.sums(result.outputs, result.targets, n) for result, n in steps]) for m in self._metrics
             ]

@@ -36,6 +36,9 @@ def constant(x: torch.Tensor, sizes: tuple[int, ...], value: float) -> torch.Ten
 
 def quadratic(x: torch.Tensor) -> torch.Tensor:
     """All products of two numbers along the last axis, squares included, each pair once."""
+    if torch.compiler.is_exporting():
+        pairs = [(i, j) for i in range(x.shape[-1]) for j in range(i, x.shape[-1])]
+        return x[..., [i for i, _ in pairs]] * x[..., [j for _, j in pairs]]
     first, second = torch.triu_indices(x.shape[-1], x.shape[-1], device=x.device)
     return x[..., first] * x[..., second]
 
