@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from netwright.engine.core import posix_processes
-from tests.faults.harness import wait_for
+from tests.runs import wait_for
 
 SLURM_PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"

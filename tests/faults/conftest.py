@@ -8,8 +8,8 @@ import psutil
 import pytest
 
 from netwright.engine.project.project import Project
-from tests.faults.harness import Workshop, wait_for
-from tests.runs import Done
+from tests.faults.harness import Workshop
+from tests.runs import Done, wait_for
 from tests.system.test_restarts import OFTEN
 from tests.system.test_training import TWO, digits, mlp
 

@@ -10,8 +10,8 @@ import pytest
 from netwright.engine.runs.events import Checkpointed, EpochEnded, Progress, StateChanged
 from netwright.engine.runs.log import EventReader
 from tests.faults.conftest import project_of
-from tests.faults.harness import Workshop, assert_over, assert_undisturbed, leftovers, wait_for
-from tests.runs import Done
+from tests.faults.harness import Workshop, assert_over, assert_undisturbed, leftovers
+from tests.runs import Done, wait_for
 from tests.system.test_training import TWO
 
 NOWHERE = "http://192.0.2.1:9"

@@ -12,8 +12,8 @@ from netwright.engine.cli.main import main
 from netwright.engine.runs.events import Requested, Resumed, StateChanged
 from netwright.engine.runs.folder import RESERVE
 from tests.faults.conftest import project_of
-from tests.faults.harness import Broken, Workshop, assert_over, assert_undisturbed, leftovers, wait_for
-from tests.runs import Done
+from tests.faults.harness import Broken, Workshop, assert_over, assert_undisturbed, leftovers
+from tests.runs import Done, wait_for
 from tests.system.test_restarts import network_of
 from tests.system.test_training import TWO
 

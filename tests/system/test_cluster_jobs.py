@@ -22,8 +22,8 @@ from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.log import read_all
 from netwright.engine.runs.remote import read_remote
 from tests.clusters import SLURM_PROGRAMS, Slurm, free_ports, missing_programs, slurm, ssh_server
-from tests.faults.harness import wait_for
 from tests.runs import train as train_here
+from tests.runs import wait_for
 from tests.system.test_training import TWO, digits, mlp
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]

@@ -5,6 +5,7 @@ import os
 import random
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -119,21 +120,24 @@ def kill(killed: str, path: Path, runner: int, choice: random.Random) -> bool:
     return False
 
 
+def has_gone_on(path: Path, pid: int, before: int) -> bool:
+    """Whether the runner has ended, or has more trials than before."""
+    return not psutil.pid_exists(pid) or len(trials_of(path)) > before
+
+
 @pytest.mark.parametrize("killed", ["worker", "coordinator", "place", "runner"])
 def test_a_killed_process_changes_nothing(killed: str, tmp_path: Path, here: ExperimentFolder) -> None:
     path = project_file(tmp_path / "ray", trials=8, epochs=60)
     process = experiment(path, *ON_RAY)
     choice = random.Random(killed)
     for _ in range(1 if killed == "runner" else 3):  # a new runner connects to Ray anew
-        wait_for(lambda p=process.pid: kill(killed, path, p, choice), "no worker", PATIENCE_S)
+        wait_for(partial(kill, killed, path, process.pid, choice), "no worker", PATIENCE_S)
         if killed == "runner":
             process.wait(PATIENCE_S)
             process.close()
             process = experiment(open_experiment(path).path)
         before = len(trials_of(path))
-        wait_for(
-            lambda n=before, p=process.pid: not psutil.pid_exists(p) or len(trials_of(path)) > n, "stuck", PATIENCE_S
-        )
+        wait_for(partial(has_gone_on, path, process.pid, before), "stuck", PATIENCE_S)
     with process:
         assert process.wait(PATIENCE_S) == 0
     compare(open_experiment(path), here)

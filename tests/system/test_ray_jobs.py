@@ -23,8 +23,8 @@ from netwright.engine.runs.events import ENDS, Failed, Points, Resumed
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.log import read_all
 from netwright.engine.runs.remote import RemoteRun, read_remote
-from tests.faults.harness import wait_for
 from tests.runs import train as train_here
+from tests.runs import wait_for
 from tests.system.test_ray import cluster, profile  # noqa: F401  # fixtures
 from tests.system.test_training import TWO, digits, mlp
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -100,7 +101,7 @@ def alive(folder: ExperimentFolder) -> Sequence[RunFolder]:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_a_search_that_is_cancelled_leaves_no_process_and_keeps_its_trials(project: Path, how: int) -> None:
-    words = ["tune", project, "--minutes", "60", "--set", "training.max_epochs=100000"]
+    words: list[str | Path] = ["tune", project, "--minutes", "60", "--set", "training.max_epochs=100000"]
     with open(os.devnull, "wb") as null, Process(words, stdout=null.fileno(), stderr=null.fileno()) as process:
         with contextlib.ExitStack() as ending:
             ending.callback(process.kill)
@@ -168,7 +169,7 @@ def test_a_search_leaves_the_confirmation_its_time(
     """Of a minute, one more trial and six runs of 3 s each take about half."""
     asked: list[str] = []
     trials = [Trial(1, {}, "finished", (TrialRun("1", "finished", {"validation.accuracy": 0.9}, seconds=3.0),))]
-    folder = SimpleNamespace(request=asked.append, read_trials=lambda: trials)
+    folder: Any = SimpleNamespace(request=asked.append, read_trials=lambda: trials)
     began = time.monotonic() - elapsed_s
     of = Tuning(load(project).project, project, project.parent, 60.0, began, Objective("validation.accuracy"), [folder])
     monkeypatch.setattr(of, "_trained", lambda *_: iter([(folder, trials)]))

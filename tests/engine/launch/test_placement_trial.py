@@ -13,8 +13,7 @@ from netwright.engine.placement.choose import WorkerPlace
 from netwright.engine.placement.inventory import can_share
 from netwright.engine.project.file import save
 from netwright.engine.runs.folder import RunFolder
-from tests.faults.harness import wait_for
-from tests.runs import PATIENCE_S, ROOT, Done
+from tests.runs import PATIENCE_S, ROOT, Done, wait_for
 from tests.system.test_training import convolution, digits
 
 STEPS = 10_000

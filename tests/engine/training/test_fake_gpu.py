@@ -49,6 +49,7 @@ def waits(project: Project, folder: Path, steps: int = 1, **options: Any) -> Fak
         "acceleration": "none",
         "gradient_threshold": 1.0,
         "precision": "fp32",
+        "watch_answers": "none",
     }
     training = project.training.replace(**{**usual, "checkpoint_unit": "epochs", "seed": 1, **options})
     with pytest.MonkeyPatch.context() as patch, fake_gpu(patch) as gpu:
@@ -67,7 +68,13 @@ def assert_no_needless_waits(gpu: FakeGpu) -> None:
     assert all(count <= 1 for place, count in gpu.of("checkpoint").items() if "checkpoints.py" not in place)
 
 
-@pytest.mark.parametrize("name", MAKERS)
+LARGE = {"densenet121", "googlenet", "resnet101", "efficientnet_b0", "mobilenet_v2"}
+"""Deep templates that take long, of layers that others have, too: in `make parity`."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.parity] if name in LARGE else []) for name in MAKERS]
+)
 def test_a_template_trains_in_mixed_precision(name: str, tmp_path: Path) -> None:
     project = load(TEMPLATES / f"{name}.netwright").project
     steps, unit = (1, "never") if name in DEEP else (2, "epochs")
@@ -128,8 +135,12 @@ def networks(draw: st.DrawFn) -> Network:
     return network
 
 
+EXAMPLES = 60 if settings().max_examples > 100 else 12
+"""In `make parity`, and elsewhere."""
+
+
 @settings(
-    max_examples=60,
+    max_examples=EXAMPLES,
     derandomize=True,
     database=None,
     deadline=None,

@@ -18,7 +18,7 @@ from netwright.engine.cluster.nodes.nodes import Nodes
 from netwright.engine.cluster.nodes.offer import Offer
 from netwright.engine.cluster.nodes.stream import Frame, FrameKind, Stream, StreamLostError, connect, tls_of_run
 from netwright.engine.launch.worker_process import EXIT_BROKEN
-from tests.faults.harness import wait_for
+from tests.runs import wait_for
 
 TOKEN = bytes(32)
 PATIENCE_S = 60.0

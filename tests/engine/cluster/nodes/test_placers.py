@@ -15,7 +15,7 @@ from netwright.engine.core.errors import RunError, UnavailableError
 from netwright.engine.launch.launcher import begun_placer
 from netwright.engine.placement.inventory import LOOPBACK
 from netwright.engine.project.environment import EnvironmentOptions
-from tests.faults.harness import wait_for
+from tests.runs import wait_for
 
 
 def offer(folder: Path) -> Offer:
