@@ -24,12 +24,12 @@ from netwright.app.plots.curve_card import CurveCard
 from netwright.app.plots.curve_export import export_of
 from netwright.app.plots.quantities import LOSS
 from netwright.app.plots.timeline import Along
-from netwright.app.runs.answers_page import AnswersPage
 from netwright.app.runs.details import RunOptions
 from netwright.app.runs.facts_panel import FactsPanel
 from netwright.app.runs.log_panel import LogPanel
 from netwright.app.runs.run_follower import Outcome
 from netwright.app.runs.segments import MessagePage, RunPage, Segments
+from netwright.app.runs.watched_page import WatchedPage
 from netwright.designer import theme
 from netwright.designer.engine_messages import message_text
 from netwright.designer.language import in_sentence, noop, tr, translation
@@ -74,7 +74,7 @@ class Monitor(QWidget):
         curves = self._make_curves()
         self.segments.set_corner(self._make_controls())
         self.segments.add("curves", tr("Curves"), curves)
-        self.answers = AnswersPage()
+        self.answers = WatchedPage()
         self.segments.add("answers", tr("Answers"), self.answers)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 16, 12)

@@ -18,7 +18,7 @@ READING_MS = 200
 """After a validation has come, and perhaps more of them, answers are read."""
 
 
-class AnswersPage(QScrollArea):
+class WatchedPage(QScrollArea):
     """Shows one validation of a run at a time; a slider goes through them. The newest one is followed until another is
     chosen."""
 

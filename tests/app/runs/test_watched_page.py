@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from netwright.app.runs.answers_page import AnswersPage
 from netwright.app.runs.monitor import Monitor
+from netwright.app.runs.watched_page import WatchedPage
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.watched_answers import FILE, FOLDER, read_watched
 from tests.app.runs.test_monitor import points
@@ -28,19 +28,19 @@ def write(run: Path, *iterations: int) -> None:
 
 
 @pytest.fixture
-def page(qtbot: QtBot) -> AnswersPage:
-    page = AnswersPage()
+def page(qtbot: QtBot) -> WatchedPage:
+    page = WatchedPage()
     qtbot.addWidget(page)
     page.show()
     return page
 
 
-def shown(page: AnswersPage) -> list[str]:
+def shown(page: WatchedPage) -> list[str]:
     table = page.body.table  # type: ignore[attr-defined]
     return [table.item(0, column).text() for column in range(table.columnCount())]
 
 
-def test_the_newest_answers_are_followed_until_others_are_chosen(page: AnswersPage, tmp_path: Path) -> None:
+def test_the_newest_answers_are_followed_until_others_are_chosen(page: WatchedPage, tmp_path: Path) -> None:
     write(tmp_path, 0, 10)
     page.show_steps(read_watched(tmp_path))
     assert page.moment.text() == "epoch 1, iteration 10"
@@ -55,7 +55,7 @@ def test_the_newest_answers_are_followed_until_others_are_chosen(page: AnswersPa
     assert page.moment.text() == "epoch 1, iteration 10"
 
 
-def test_the_values_of_all_validations_leave_as_a_table(page: AnswersPage, tmp_path: Path) -> None:
+def test_the_values_of_all_validations_leave_as_a_table(page: WatchedPage, tmp_path: Path) -> None:
     write(tmp_path, 0, 10)
     page.show_steps(read_watched(tmp_path))
     page.card.write(tmp_path / "answers.csv")
