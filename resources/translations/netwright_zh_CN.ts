@@ -2348,6 +2348,14 @@
         <translation>{names} 以及另外 {count:,} 个</translation>
     </message>
     <message>
+        <source>With a script that writes on with the language model</source>
+        <translation>附带用该语言模型续写的脚本</translation>
+    </message>
+    <message>
+        <source>Plain Python that needs no Netwright: temperature, top-k, top-p, stop, seed</source>
+        <translation>纯 Python，无需 Netwright：温度、top-k、top-p、停止文本、种子</translation>
+    </message>
+    <message>
         <source>Report of the export</source>
         <translation>导出报告</translation>
     </message>
@@ -15039,6 +15047,11 @@ Range: 0.005 to 0.5</source>
         <translation>一个样本的成员命名为 000123.jpg、000123.cls。</translation>
     </message>
     <message>
+        <source>A script that writes on is written beside an ONNX or a PyTorch file; the format is {kind}.</source>
+        <comment>engine message</comment>
+        <translation>续写脚本只写在 ONNX 或 PyTorch 文件旁；当前格式是 {kind}。</translation>
+    </message>
+    <message>
         <source>A shift would move the past of a window away from the steps to predict.</source>
         <comment>engine message</comment>
         <translation>平移会使窗口的过去远离要预测的时间步。</translation>
@@ -15987,6 +16000,11 @@ Range: 0.005 to 0.5</source>
         <source>Choose the folder of a run, best or last in it, or a file.</source>
         <comment>engine message</comment>
         <translation>请选择运行的文件夹、其中的 best 或 last，或一个文件。</translation>
+    </message>
+    <message>
+        <source>Choose the format onnx or pytorch.</source>
+        <comment>engine message</comment>
+        <translation>请选择格式 onnx 或 pytorch。</translation>
     </message>
     <message>
         <source>Choose the format pytorch.</source>
@@ -17279,6 +17297,11 @@ Range: 0.005 to 0.5</source>
         <translation>请在内部包含概率导出。</translation>
     </message>
     <message>
+        <source>Export without the script, or write with generate --source.</source>
+        <comment>engine message</comment>
+        <translation>请不带脚本导出，或用 generate --source 续写。</translation>
+    </message>
+    <message>
         <source>Export without the training script.</source>
         <comment>engine message</comment>
         <translation>请不带训练脚本导出。</translation>
@@ -17842,6 +17865,11 @@ Range: 0.005 to 0.5</source>
         <source>It predicts numbers.</source>
         <comment>engine message</comment>
         <translation>它预测数值。</translation>
+    </message>
+    <message>
+        <source>It reads {beside}, so keep them together, and needs {needs}.</source>
+        <comment>engine message</comment>
+        <translation>它读取 {beside}，请放在一起；它需要 {needs}。</translation>
     </message>
     <message>
         <source>It reads: {listed}.</source>
@@ -21384,6 +21412,11 @@ Range: 0.005 to 0.5</source>
         <translation>网络不接收 {steps} 步的序列：{message}</translation>
     </message>
     <message>
+        <source>The network takes two sequences: a script that writes on gives it one.</source>
+        <comment>engine message</comment>
+        <translation>该网络接受两个序列：续写脚本只提供一个。</translation>
+    </message>
+    <message>
         <source>The network takes {inputs} inputs, received {arrays}.</source>
         <comment>engine message</comment>
         <translation>网络接收 {inputs} 个输入，收到 {arrays}。</translation>
@@ -21952,6 +21985,11 @@ Range: 0.005 to 0.5</source>
         <source>The script reads arrays that were prepared for it: inputs and targets of each split as training takes them.</source>
         <comment>engine message</comment>
         <translation>脚本读取为其准备的数组：各部分的输入和目标，与训练所用的相同。</translation>
+    </message>
+    <message>
+        <source>The script that writes on is {name}.</source>
+        <comment>engine message</comment>
+        <translation>续写脚本是 {name}。</translation>
     </message>
     <message>
         <source>The sequence has {steps} steps, but only {positions} positions have a vector.</source>
@@ -23634,6 +23672,11 @@ Range: 0.005 to 0.5</source>
         <translation>每轮一步</translation>
     </message>
     <message>
+        <source>onnxruntime and numpy</source>
+        <comment>engine message</comment>
+        <translation>onnxruntime 和 numpy</translation>
+    </message>
+    <message>
         <source>paired bootstrap</source>
         <comment>engine message</comment>
         <translation>配对自助法</translation>
@@ -23712,6 +23755,11 @@ Range: 0.005 to 0.5</source>
         <source>the sign {sign}</source>
         <comment>engine message</comment>
         <translation>符号 {sign}</translation>
+    </message>
+    <message>
+        <source>torch and safetensors</source>
+        <comment>engine message</comment>
+        <translation>torch 和 safetensors</translation>
     </message>
     <message>
         <source>torch cannot tell for this kind of device</source>
@@ -23859,9 +23907,19 @@ Range: 0.005 to 0.5</source>
         <translation>{names} 等</translation>
     </message>
     <message>
+        <source>{name} and its weights</source>
+        <comment>engine message</comment>
+        <translation>{name} 及其权重</translation>
+    </message>
+    <message>
         <source>{name} and more</source>
         <comment>engine message</comment>
         <translation>{name} 等</translation>
+    </message>
+    <message>
+        <source>{needs} and tokenizers</source>
+        <comment>engine message</comment>
+        <translation>{needs} 和 tokenizers</translation>
     </message>
     <message>
         <source>{num_keys} key(s) of the file are left over.</source>
