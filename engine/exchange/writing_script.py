@@ -12,6 +12,7 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import not_written, refuse_destination, refuse_overwriting, write_atomically
 from netwright.engine.data.sources.tokens import CLOSING, OPENING, OTHER, WORD
 from netwright.engine.exchange.operations.export import ExportRequest
+from netwright.engine.exchange.snippet import WITHOUT_TELEMETRY
 from netwright.engine.exchange.writing_template import DECODING, MAIN, NETWORKS, VOCABULARIES
 from netwright.engine.lowering.classes import literal
 from netwright.engine.models.language_model import refuse_others, window_of
@@ -97,8 +98,7 @@ def _opening(network: Path, format: str, kind: str, needs: str) -> Iterator[str]
     yield "from pathlib import Path"
     yield ""
     if format == "onnx":
-        yield 'os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else ONNX Runtime sends events to its maker'
-        yield from ("import numpy as np", "import onnxruntime")
+        yield from (*WITHOUT_TELEMETRY, "import numpy as np", "import onnxruntime")
     else:
         yield "import torch"
     if kind == "piece":

@@ -175,6 +175,7 @@ LOADER = "engine/lowering/modules/onnx_runtime.py"
 NAMED = {
     "engine/exchange/onnx_export.py": "a key of the report",
     "engine/exchange/snippet.py": "code for users, which switches the telemetry off: tests/faults/test_telemetry.py",
+    "engine/exchange/writing_script.py": "code for users as well: tests/engine/exchange/test_writing_script.py",
     "engine/layers/addons.py": "a list of libraries that add-ons must not load",
     "tests/architecture/test_imports.py": "lists of libraries, and the patterns here",
     "tests/engine/endpoint/test_endpoint.py": "a library that a process has mapped",

@@ -17,6 +17,7 @@ from netwright.engine.exchange.operations.export import ExportRequest
 from netwright.engine.exchange.writing_script import writing_script
 from netwright.engine.operations.operation import run_operation
 from netwright.engine.project.project import Project
+from tests.architecture.test_imports import sends_events
 from tests.builders import chain, layer
 from tests.runs import train
 
@@ -91,6 +92,7 @@ def printed(script: Path, *arguments: str) -> str:
 @pytest.mark.parametrize("file", ["a b.onnx", "net.py"])
 def test_the_greedy_text_is_that_of_generate(run: Path, file: str) -> None:
     script, prompt = script_of(run, file), prompt_of(run)
+    assert not sends_events(script.read_text(encoding="utf-8"))
     greedy = ("--temperature", "0", "--length")
     whole = written(run, length=2 * STEPS)  # over the end of the window
     assert printed(script, prompt, *greedy, str(2 * STEPS)) == whole
