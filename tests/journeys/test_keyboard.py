@@ -51,6 +51,8 @@ def test_an_example_is_changed_trained_tested_and_exported_by_keys_alone(visit: 
 
     person.tab_to("Curves")
     person.press(Qt.Key.Key_Right)
+    person.wait_to_see(r"^epoch 5, iteration \d+")
+    person.press(Qt.Key.Key_Right)
     person.never_saw("Train the network first")
     person.wait_to_see("R²|Coefficient of determination")
     person.look("tested")
