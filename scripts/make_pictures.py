@@ -66,6 +66,11 @@ def scores(window: MainWindow, work: Path) -> None:
     _show_run(window, work, "digits", "scores")
 
 
+def answers(window: MainWindow, work: Path) -> None:
+    """Show the answers of a run of the shapes while it learned."""
+    _show_run(window, work, "shapes", "answers")
+
+
 def segmentation(window: MainWindow, work: Path) -> None:
     """Show pictures, true and predicted masks of the shapes."""
     _show_run(window, work, "shapes", "scores")
@@ -90,7 +95,7 @@ def show_network(window: MainWindow, work: Path, name: str) -> None:
 
 
 PICTURES: Mapping[str, Callable[[MainWindow, Path], None]] = {
-    recipe.__name__: recipe for recipe in (start, data, design, runs, scores, segmentation, forecast)
+    recipe.__name__: recipe for recipe in (start, data, design, runs, scores, answers, segmentation, forecast)
 } | {name: partial(show_network, name=name) for name in NETWORKS}
 
 

@@ -202,7 +202,7 @@ class Monitor(QWidget):
         theme.mark(self._smoothing_label, "role", "muted")
         self.smoothing = QSlider(Qt.Orientation.Horizontal)
         self.smoothing.setRange(0, 99)
-        self.smoothing.setMinimumWidth(48)
+        self.smoothing.setMinimumWidth(32)
         self.smoothing.setMaximumWidth(100)
         self.smoothing.setAccessibleName(tr("Smoothing of the training curves"))
         self._smoothing_value = QLabel()
