@@ -218,9 +218,18 @@ class AnswerRecorder:
 
 def recorder_for(job: TrainingJob) -> AnswerRecorder | None:
     """Return the recorder of a run, on its first worker; None for trials of an experiment, of which there are
-    thousands, and for a pipeline, whose first worker does not know the answers."""
+    thousands, and for a pipeline, whose first worker does not know the answers. Raises `UserError` where none of the
+    samples that the options name is for validation."""
     keeps = job.options.watch_answers != "none" and job.targets and not job.info.trial and not job.has_stages
-    if not keeps or job.group.rank or job.data is None or job.run_folder is None:
+    if not keeps or job.data is None or job.run_folder is None:
+        return None
+    places = job.options.watched_places if job.options.watch_answers == "chosen" else ()
+    if places and not {*places} & {*job.data.numbers["validation"].tolist()}:
+        raise UserError(
+            f"None of the samples {job.options.watched_samples} is for validation (training.watched_samples). Name "
+            "samples that the Data tab marks with val, or let them be chosen: training.watch_answers=spread."
+        )
+    if job.group.rank:
         return None
     return AnswerRecorder(job.run_folder.path, job.data, job.targets, job.options)
 

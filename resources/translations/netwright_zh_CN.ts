@@ -18572,6 +18572,11 @@ Range: 0.005 to 0.5</source>
         <translation>请指定一个：--wheel。</translation>
     </message>
     <message>
+        <source>Name samples that the Data tab marks with val, or let them be chosen: training.watch_answers=spread.</source>
+        <comment>engine message</comment>
+        <translation>请指定“数据”选项卡中标为验证的样本，或改为自动选取：training.watch_answers=spread。</translation>
+    </message>
+    <message>
         <source>Name some with --data.</source>
         <comment>engine message</comment>
         <translation>请用 --data 指定。</translation>
@@ -18875,6 +18880,11 @@ Range: 0.005 to 0.5</source>
         <source>None is expected to fit: {name} needs the least, {memory_bytes} per worker of {room}; use a smaller mini-batch,{on_gpus} or gradient accumulation.</source>
         <comment>engine message</comment>
         <translation>预计都放不下：{name} 需要的最少，每个工作单元需要 {memory_bytes}，而可用的是 {room}；请减小小批量，{on_gpus}或使用梯度累积。</translation>
+    </message>
+    <message>
+        <source>None of the samples {watched_samples} is for validation (training.watched_samples).</source>
+        <comment>engine message</comment>
+        <translation>样本 {watched_samples} 都不属于验证集 (training.watched_samples)。</translation>
     </message>
     <message>
         <source>None of the {total} samples of {path} can be read.</source>

@@ -38,3 +38,9 @@ def test_watching_changes_nothing_and_two_workers_see_what_one_sees(tmp_path: Pa
         assert shared.iteration == alone.iteration
         assert shared.answer["rows"][0]["index"] == alone.answer["rows"][0]["index"]
         assert shared.answer["rows"][0]["loss"] == pytest.approx(alone.answer["rows"][0]["loss"], rel=1e-3)
+
+
+def test_samples_that_are_not_for_validation_are_refused(tmp_path: Path) -> None:
+    project = digits(mlp(), max_epochs=1, watch_answers="chosen", watched_samples="5000")
+    done = train(project, tmp_path / "run", end="failed")
+    assert "None of the samples 5000 is for validation" in done.result["reason"]
