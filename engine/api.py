@@ -180,7 +180,7 @@ def evaluate(
     network from elsewhere does not say.
 
     `weights`: `best` or `last`, by default the result of the run. `by`: metrics of groups, too, in `details`. `device`:
-    `auto`, `cpu` or `gpu`. Raises `UserError`.
+    `auto`, `cpu`, `gpu`, `multi-gpu` or `multi-cpu`. Raises `UserError`.
     """
     if data and split:
         raise UserError("A split is of the run's own data, and other data was named. Give one of them.")

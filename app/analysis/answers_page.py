@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QPushButto
 
 from netwright.app.analysis.result_cards import SPLITS
 from netwright.app.analysis.score_tables import named
+from netwright.app.answer_device import answer_device
 from netwright.app.plots.card import FigureCard
 from netwright.app.runs.segments import PairPage
 from netwright.app.shell import Shell
@@ -115,7 +116,7 @@ class AnswersPage(PairPage):
             return
         self._is_asked = True
         request = EvaluateRequest(
-            model=self.run, against=self._other, split=self.split.currentData() or "", device="cpu"
+            model=self.run, against=self._other, split=self.split.currentData() or "", device=answer_device()
         )
         self.button.setText(tr("Cancel"))
         self.state.setText(tr("Evaluating…"))

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from netwright.app.analysis.result_cards import card
+from netwright.app.answer_device import answer_device
 from netwright.app.data.answer_tiles import tiles_of
 from netwright.app.plots.card import Card
 from netwright.app.plots.confusion_chart import ConfusionChart
@@ -100,7 +101,7 @@ class ErrorsPanel(RunPage):
             return
         self._late.start()
         self.bar.setRange(0, 0)
-        request = EvaluateRequest(model=self.run, device="cpu", with_groupings=True, split=SPLIT)
+        request = EvaluateRequest(model=self.run, device=answer_device(), with_groupings=True, split=SPLIT)
         ask = self._shell.server.ask
         self._requests.add(ask(OPERATION, request, self._on_result, self._on_refused, on_progress=self._on_progress))
 

@@ -21,6 +21,7 @@ from netwright.app.analysis.prediction_inputs import (
 from netwright.app.analysis.prediction_options import PredictionOptions
 from netwright.app.analysis.prediction_panel import AnswersPanel, card_with_head
 from netwright.app.analysis.write_panel import WritePanel, below_each_other
+from netwright.app.answer_device import answer_device
 from netwright.app.processes import OnResult
 from netwright.app.runs.segments import RunPage
 from netwright.app.shell import Shell
@@ -232,7 +233,7 @@ class PredictPage(RunPage):
         network = self.network or self.run
         assert network is not None
         values = {"folder": folder, "files": (), **self.options.values(), **sample}
-        request = self.panel.request = PredictRequest(model=network, device="cpu", **values)
+        request = self.panel.request = PredictRequest(model=network, device=answer_device(network), **values)
         self._send(lambda: self.shell.server.ask(OPERATION, request, on_result, self._on_failed, **more))
 
     def _on_changed(self) -> None:

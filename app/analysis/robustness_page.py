@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from netwright.app.analysis.result_cards import CardsPage, card, split_in_line
+from netwright.app.answer_device import answer_device
 from netwright.app.plots.axes import Axis, Unit, tick_labels, values_axis
 from netwright.app.plots.card import FigureCard, Rows
 from netwright.app.plots.comparison_plot import run_colour
@@ -161,7 +162,7 @@ class RobustnessPage(CardsPage):
             return
         self._end()
         self._is_asked = True
-        request = RobustnessRequest(**self.named, store=stores)
+        request = RobustnessRequest(**self.named, store=stores, device=answer_device())
         self._request = self.shell.server.ask(OPERATION, request, self.show_result, self._on_failed)
         self.button.setText(tr("Cancel"))
         self.state.setText(tr("Measuring: attacks take some seconds…"))

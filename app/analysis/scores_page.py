@@ -15,6 +15,7 @@ from netwright.app.analysis.plots import PredictionPlot, StepsPlot
 from netwright.app.analysis.result_cards import SPLITS, CardsPage, split_in_line, stacked
 from netwright.app.analysis.samples_card import SamplesCard
 from netwright.app.analysis.score_tables import class_rows, class_table, point_rows, scores_of, step_rows
+from netwright.app.answer_device import answer_device
 from netwright.app.plots.card import FigureCard
 from netwright.app.plots.confusion_chart import ConfusionCard
 from netwright.app.plots.histogram_plot import HistogramPlot
@@ -160,7 +161,7 @@ class ScoresPage(CardsPage):
     def _evaluation(self, **extras: Any) -> EvaluateRequest:
         where = self._where()
         data = {"split": where.get("split", ""), "data": where.get("source", "")}
-        return EvaluateRequest(device="cpu", with_groupings=True, **{**data, **self.named, **extras})
+        return EvaluateRequest(device=answer_device(), with_groupings=True, **{**data, **self.named, **extras})
 
     def _ask_for_samples(self, values: Mapping[str, Any], on_result: OnResult, on_error: OnError) -> None:
         request: SamplesRequest = SAMPLES.read({**self._where(), **values})

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from netwright.app.analysis.prediction_panel import lay_out_card
+from netwright.app.answer_device import answer_device
 from netwright.app.shell import Shell
 from netwright.app.temporary_folder import temporary_folder
 from netwright.designer import theme
@@ -142,7 +143,7 @@ class WritePanel(QFrame):
             top_p=round(self.top_p.value(), 2),
             folder=self._folder,
             stop=(read_breaks(self.stop_at.text()),) if self.stop_at.text() else (),
-            device="cpu",
+            device=answer_device(),
             **self._values,
         )
         self._show(prompt)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from netwright.app.answer_device import DEVICES, answer_device, choose_answer_device
 from netwright.app.dialog import Dialog
 from netwright.app.dialogs.grouped_area import GroupedArea
 from netwright.app.dialogs.webhook_form import WebhookForm
@@ -147,6 +148,13 @@ class PreferencesDialog(Dialog):
         page, grid = _page(tr("Engine"))
         dialogs = self._commands.dialogs
         _add_link(grid, tr("New runs"), tr("Training options…"), translation(_ENGINE), dialogs.edit_training_options)
+        self.answers = QComboBox()
+        for word, words in DEVICES.items():
+            self.answers.addItem(translation(words), word)
+        self.answers.setCurrentIndex(self.answers.findData(answer_device()))
+        self.answers.activated.connect(lambda _: choose_answer_device(self.answers.currentData()))
+        about = tr("Scores, Predict and Robustness: networks in ONNX files are computed on the processor")
+        _add_row(grid, tr("Answers computed on"), self.answers, about)
         about = tr("What this machine has, whether it works, and how fast it is")
         _add_link(grid, tr("This machine"), tr("Devices…"), about, dialogs.show_devices)
         if has_entry("dialogs", "clusters"):

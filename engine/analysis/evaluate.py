@@ -7,7 +7,7 @@ with size and time, the options, and the split of each sample.
 import contextlib
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -29,7 +29,7 @@ from netwright.engine.core.finite_json import to_json
 from netwright.engine.core.progress import report
 from netwright.engine.core.version import VERSION
 from netwright.engine.data.loading.baseline import baselines
-from netwright.engine.data.loading.batches import ResidentDataset, Tensors
+from netwright.engine.data.loading.batches import Batch, ResidentDataset, Tensors
 from netwright.engine.data.loading.data_places import places_of
 from netwright.engine.data.loading.datasets import make_dataset
 from netwright.engine.data.loading.load import facts as facts_of
@@ -39,7 +39,7 @@ from netwright.engine.data.loading.open_data import open_source
 from netwright.engine.data.sources.source import Array
 from netwright.engine.models.describe import described_by
 from netwright.engine.models.open_model import open_model
-from netwright.engine.models.trained_model import DEVICE, Model, refuse_other_facts
+from netwright.engine.models.trained_model import DEVICE, Model, outputs_in_order, refuse_other_facts
 from netwright.engine.parallel.process_group import SingleProcess
 from netwright.engine.project.bindings import in_order
 from netwright.engine.project.data import DataOptions
@@ -233,8 +233,7 @@ class Evaluation:
         passes = [self._pass(number) for number in range(len(trained.wanted))]
         perplexity = Perplexity() if predicted_text(trained.preparation) is not None else None
         sample_count = 0
-        for batch in dataset.shard_batches(0, 1, BATCH):
-            outputs = trained.outputs(trained.scoring, batch.inputs)
+        for batch, outputs in self._outputs(dataset):
             with torch.inference_mode():
                 fitted, fitted_targets = adapters(outputs, batch.targets)
                 accumulator.update(loss(outputs, batch.targets), fitted, fitted_targets)
@@ -309,13 +308,17 @@ class Evaluation:
         data = replace(self.data, numbers={**dict.fromkeys(SPLITS, empty), "test": numbers})
         adapters = OutputAdapters(self.trained.wanted)
         predictions: list[list[Array]] = [[] for _ in self.trained.wanted]
-        for batch in self.dataset(data, "test").shard_batches(0, 1, BATCH):
-            outputs = self.trained.outputs(self.trained.scoring, batch.inputs)
+        for batch, outputs in self._outputs(self.dataset(data, "test")):
             with torch.inference_mode():
                 fitted, fitted_targets = adapters(outputs, batch.targets)
             for parts, output, target in zip(predictions, fitted, fitted_targets, strict=True):
                 parts.append(_last(output, target)[0])
         return [np.concatenate(parts) for parts in predictions]
+
+    def _outputs(self, dataset: ResidentDataset) -> Iterator[tuple[Batch, Tensors]]:
+        """Yield the samples in batches, with the outputs of the network."""
+        batches = dataset.shard_batches(0, 1, BATCH)
+        return outputs_in_order(self.trained, self.trained.scoring, batches, lambda batch: batch.inputs)
 
     def split_of(self, data: LoadedData) -> str:
         if self.other is not None:

@@ -5,9 +5,7 @@ many there are. A sample that cannot be used is told with the reason, and the ot
 """
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -18,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from netwright.engine.analysis.newest_windows import NewestWindows
-from netwright.engine.analysis.predictors import Predictor
+from netwright.engine.analysis.predictors import Predictor, ahead
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.progress import report
@@ -58,8 +56,6 @@ Look = Callable[[list[Told], Arrays, Sequence[Answers]], None]
 BATCH_ROWS = 1024
 MOST_FILES, BATCH_BYTES = 512, 2**24
 """Files per batch: as many as fit into these bytes once they are read, at most `MOST_FILES`."""
-READ_AHEAD = 2
-"""Batches that are prepared while one is computed."""
 TABLES = frozenset({".csv", ".tsv", ".txt", *PARQUET})
 NO_ARRAYS = frozenset({*TABLES, ".md", ".json", *IMAGE_SUFFIXES, *AUDIO_SUFFIXES})
 """Suffixes of files that hold no arrays."""
@@ -122,9 +118,9 @@ def predict(
     answer = partial(_answers, predictor, most=most, look=look, beams=beams)
     takes_one = any(None in preparation.sizes for preparation in record.inputs)
     count = 0
-    for batch, prepared in _ahead(batches_of(record, sources, 1 if takes_one else size)):
+    for batch, computed in ahead(predictor, batches_of(record, sources, 1 if takes_one else size)):
         try:
-            rows = answer(batch.names, prepared.result())
+            rows = answer(batch.names, *computed.result())
         except UserError as error:
             rows = [_error(batch.names[0], error)] if len(batch.names) == 1 else _one_by_one(batch, answer)
         yield from batch.with_facts(rows, has_truth=look is not None)
@@ -139,7 +135,7 @@ def predict_raw(
 ) -> list[dict[str, Any]]:
     """Return the answers for rows, texts or arrays, as `netwright.engine.data.loading.apply_preparation.prepare` takes
     them. Raises `UserError`."""
-    answers = _answers(predictor, names, prepare(predictor.record, raw), most, look, beams)
+    answers = _answers(predictor, names, prepare(predictor.record, raw), most=most, look=look, beams=beams)
     warn_of_rows(predictor.record, raw, answers)
     return answers
 
@@ -156,22 +152,6 @@ def _warn(answers: Sequence[MutableMapping[str, Any]], warnings: Sequence[Sequen
     for answer, some in zip(answers, warnings, strict=False):
         if some and "error" not in answer:
             answer["warnings"] = list(some)
-
-
-def _ahead(batches: Iterator[Batch]) -> Iterator[tuple[Batch, Future[Arrays]]]:
-    """Yield batches whose preparation is under way, the next ones as well."""
-    waiting: deque[tuple[Batch, Future[Arrays]]] = deque()
-    with ThreadPoolExecutor(READ_AHEAD) as pool:
-        try:
-            for batch in batches:
-                waiting.append((batch, pool.submit(batch.whole)))
-                if len(waiting) > READ_AHEAD:
-                    yield waiting.popleft()
-            while waiting:
-                yield waiting.popleft()
-        finally:
-            for _, future in waiting:
-                future.cancel()
 
 
 def _one_by_one(batch: Batch, answer: Callable[..., list[dict[str, Any]]]) -> list[dict[str, Any]]:
@@ -393,9 +373,16 @@ def _only_array(preparation: InputPreparation, by_name: Mapping[str, StoredArray
 
 
 def _answers(
-    predictor: Predictor, names: Sequence[str], inputs: Arrays, most: int, look: Look | None = None, beams: int = 1
+    predictor: Predictor,
+    names: Sequence[str],
+    inputs: Arrays,
+    outputs: list[Array] | None = None,
+    *,
+    most: int,
+    look: Look | None = None,
+    beams: int = 1,
 ) -> list[dict[str, Any]]:
-    predictions = present(predictor.record, predictor.outputs(inputs), beams)
+    predictions = present(predictor.record, outputs or predictor.outputs(inputs), beams)
     rows = answers_in(predictions, names, most)
     if (how := predicted_text(predictor.record)) is not None:
         for row, tokens, real in zip(rows, predictions[0].values, inputs[0], strict=True):

@@ -1,11 +1,15 @@
 """Predictors: the network of a model, or an ONNX file, which needs no torch."""
 
 import contextlib
-from collections.abc import Hashable, Mapping, Sequence
+from collections import deque
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
@@ -30,10 +34,12 @@ from netwright.engine.runs.model_files import Assumptions, ModelChoice
 
 if TYPE_CHECKING:
     from netwright.engine.lowering.cached_steps import CachedNetwork
-    from netwright.engine.models.trained_model import Model
+    from netwright.engine.models.trained_model import Model, Replicas
 
 ONNX = ".onnx"
 WHITE = 255.0
+READ_AHEAD = 2
+"""Batches per device that are prepared while others are computed."""
 COPIES = 4
 """Times that the inputs of a sample are in memory: prepared, on the way to ONNX Runtime, and there."""
 
@@ -50,8 +56,14 @@ class Predictor(Protocol):
     longest: int
     """Steps that its layers have positions for; 0 where there is no such limit, or it is not known."""
 
+    num_devices: int
+    """Devices that compute batches at the same time, each for a thread of `pool`."""
+
     def outputs(self, inputs: Arrays) -> list[Array]:
         """Return the outputs in the order of the record, samples first."""
+
+    def pool(self, count: int) -> AbstractContextManager[ThreadPoolExecutor]:
+        """Return so many threads, in which samples are prepared and, on several devices, computed."""
 
     def target_picture(self, sample: Path, shape: tuple[int, ...]) -> Array | None:
         """Return the target (C, H, W) of a picture file that is one of the data it was trained on, else None."""
@@ -59,6 +71,40 @@ class Predictor(Protocol):
     def cached(self, most: int) -> "CachedNetwork | None":
         """Return the network as one that computes its newest steps alone, of at most so many; None where that cannot
         be."""
+
+
+class PreparedLater(Protocol):
+    """Samples that are read and prepared in a thread."""
+
+    def whole(self) -> Arrays:
+        """Return all of them, prepared. Raises `UserError`."""
+
+
+Later = TypeVar("Later", bound=PreparedLater)
+Computed = tuple[Arrays, list[Array] | None]
+
+
+def ahead(predictor: Predictor, batches: Iterator[Later]) -> Iterator[tuple[Later, Future[Computed]]]:
+    """Yield batches whose preparation is under way, the next ones as well; with their outputs where several devices
+    compute them."""
+
+    def compute(batch: Later) -> Computed:
+        inputs = batch.whole()
+        return inputs, predictor.outputs(inputs) if predictor.num_devices > 1 else None
+
+    waiting = deque[tuple[Later, Future[Computed]]]()
+    most = READ_AHEAD * predictor.num_devices
+    with predictor.pool(most) as pool:
+        try:
+            for batch in batches:
+                waiting.append((batch, pool.submit(compute, batch)))
+                if len(waiting) > most:
+                    yield waiting.popleft()
+            while waiting:
+                yield waiting.popleft()
+        finally:
+            for _, future in waiting:
+                future.cancel()
 
 
 def open_predictor(named: ModelChoice | Path, *, in_process: bool = False) -> Predictor:
@@ -104,7 +150,16 @@ class ModelPredictor:
         self.season = max(0, self.record.season) or (forecast.season if forecast is not None else 0)
         self.assumed = trained.assumed
         self._trained, self.longest = trained, trained.longest
+        self.num_devices = len(trained.devices)
         trained.refuse_without_targets()
+
+    @cached_property
+    def _replicas(self) -> "Replicas":
+        return self._trained.replicas(self._trained.answering)
+
+    def pool(self, count: int) -> AbstractContextManager[ThreadPoolExecutor]:
+        """Return so many threads, of which each computes with its share of the cores."""
+        return self._replicas.pool(count)
 
     def cached(self, most: int) -> "CachedNetwork | None":
         """Return the network as one that computes its newest steps alone; None where it has layers that look at other
@@ -119,7 +174,7 @@ class ModelPredictor:
         tensors = tuple(torch.from_numpy(np.ascontiguousarray(array)) for array in inputs)
         if trained.precision.name == "fp64":
             tensors = tuple(x.double() if x.dtype == torch.float32 else x for x in tensors)
-        return [output.numpy() for output in trained.outputs(trained.answering, tensors)]
+        return [output.numpy() for output in self._replicas.outputs(tensors)]
 
     def target_picture(self, sample: Path, shape: tuple[int, ...]) -> Array | None:
         """Return the target (C, H, W) of a picture file that is one of the data it was trained on, else None."""
@@ -145,6 +200,7 @@ class OnnxPredictor:
             raise UserError(f"There is no file {path}.", code="not_found")
         self._path, self._session = path, required("functions", "onnx_session")(path)
         self.season = self.longest = 0
+        self.num_devices = 1
         self._ports = [Port(port.name, port.type, port.sizes) for port in self._session.inputs]
         if not self._ports:
             raise UserError(f"{path} takes no inputs, so that it can be asked nothing.")
@@ -163,6 +219,10 @@ class OnnxPredictor:
                 f"{path} takes {len(self._ports)} inputs; its preparation names {len(self.record.inputs)}. "
                 "Export the run again."
             )
+
+    def pool(self, count: int) -> AbstractContextManager[ThreadPoolExecutor]:
+        """Return so many threads, in which samples are prepared."""
+        return ThreadPoolExecutor(count)
 
     def cached(self, most: int) -> None:
         """Return None: ONNX Runtime computes all steps."""

@@ -16,6 +16,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,10 @@ from netwright.engine.analysis.other_data import data_of
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import read_object, write_checked_json
 from netwright.engine.core.progress import report
-from netwright.engine.data.loading.batches import Tensors, as_tuple
+from netwright.engine.data.loading.batches import Tensors
 from netwright.engine.data.sources.source import Array
 from netwright.engine.models.open_model import open_model
+from netwright.engine.models.trained_model import outputs_in_order
 from netwright.engine.project.dataset_info import IGNORED
 from netwright.engine.training.losses import Loss, OutputAdapters
 from netwright.engine.training.metrics import channels_last
@@ -198,7 +200,7 @@ class Robustness(Evaluation):
 
     def _gradients(self, ranges: Ranges, loss: Loss) -> Callable[[Tensors, Tensors], list[torch.Tensor | None]]:
         """Return the function that gives the gradient of the loss with respect to each input that may change."""
-        module, precision = self.trained.scoring, self.trained.precision
+        module = self.trained.scoring
         module.requires_grad_(requires_grad=False)
 
         def gradients(inputs: Tensors, targets: Tensors) -> list[torch.Tensor | None]:
@@ -206,7 +208,7 @@ class Robustness(Evaluation):
                 x.detach().requires_grad_() if span is not None else x for x, span in zip(inputs, ranges, strict=True)
             ]
             with torch.enable_grad():
-                value = loss(as_tuple(precision.call(module, *leaves)), targets).sum()
+                value = loss(self.trained.call(module, tuple(leaves)), targets).sum()
             variables = [x for x, span in zip(leaves, ranges, strict=True) if span is not None]
             slopes = iter(torch.autograd.grad(value, variables, allow_unused=True))
             return [next(slopes) if span is not None else None for span in ranges]
@@ -220,8 +222,8 @@ class Robustness(Evaluation):
         good, count = 0.0, 0.0
         adapters = OutputAdapters(self.trained.wanted)
         task = self.trained.wanted[0].facts.task
-        for inputs, targets in batches:
-            outputs = self.trained.outputs(self.trained.scoring, change(inputs, targets))
+        computed = outputs_in_order(self.trained, self.trained.scoring, batches, lambda batch: change(*batch))
+        for (_, targets), outputs in computed:
             fitted, fitted_targets = adapters(outputs, targets)
             output, target = channels_last(fitted[0]), fitted_targets[0]
             if task == "classes":
@@ -278,8 +280,7 @@ class Robustness(Evaluation):
         for samples like the training data."""
         temperature = self.trained.preparation.targets[0].temperature if self.trained.preparation.targets else 1.0
         adapters, logits = OutputAdapters(self.trained.wanted), []
-        for inputs, targets in batches:
-            outputs = self.trained.outputs(self.trained.scoring, inputs)
+        for (_, targets), outputs in outputs_in_order(self.trained, self.trained.scoring, batches, itemgetter(0)):
             logits.append(adapters(outputs, targets)[0][0].double())
         whole = torch.cat(logits) / temperature
         return {

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -143,6 +144,7 @@ class _InBatches:
 
     def __init__(self, model: ServedModel, loop: asyncio.AbstractEventLoop, patience_s: float) -> None:
         self.record, self.season, self.assumed = model.record, 0, model.assumed
+        self.num_devices, self.pool = 1, ThreadPoolExecutor
         self._batcher, self._loop, self._patience_s = model.batcher, loop, patience_s
 
     def outputs(self, inputs: Arrays) -> list[Array]:

@@ -65,7 +65,21 @@ def _probe() -> DeviceInventory:
     return DeviceInventory.read(machine)
 
 
-DEVICE_WORDS = "auto (a GPU where there is one), cpu, gpu, or a name of `netwright-engine devices`, such as cuda:1"
+DEVICE_WORDS = (
+    "auto (a GPU where there is one), cpu, gpu, multi-cpu, multi-gpu, or a name of `netwright-engine devices`, such as "
+    "cuda:1"
+)
+
+
+def devices_named(word: str) -> tuple[str, ...]:
+    """Return torch's names of the devices that a word means, see `DEVICE_WORDS`: for `multi-gpu` each GPU that can be
+    used, for `multi-cpu` the CPU once per core. Raises `UnavailableError` for a device that is not there or cannot be
+    used."""
+    if word == "multi-cpu":
+        return (CPU,) * num_cores()
+    if word == "multi-gpu" and (names := tuple(device.name for device in probe().usable)):
+        return names
+    return (device_named("gpu" if word == "multi-gpu" else word),)
 
 
 def device_named(word: str) -> str:

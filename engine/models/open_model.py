@@ -11,7 +11,7 @@ from torch import fx
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fields import quoted
-from netwright.engine.hardware.devices import device_named
+from netwright.engine.hardware.devices import devices_named
 from netwright.engine.layers.inputs import InputLayer
 from netwright.engine.lowering.initialization import initialize, parameter_options
 from netwright.engine.lowering.module import build, prefixes
@@ -55,7 +55,7 @@ def open_model(named: ModelChoice | Path, *, needs_weights: bool = True) -> Mode
             f"{choice.path} is a project without weights: its network has learned nothing yet.",
             hint="Train it and name the run, or start it from weights: --set weights.file=FILE.",
         )
-    model = replace(model, device=torch.device(device_named(choice.device)))
+    model = replace(model, devices=tuple(map(torch.device, devices_named(choice.device))))
     return _described(model, choice) if needs_weights and model.run is None and model.dataset is None else model
 
 

@@ -1,9 +1,15 @@
 """A model, ready to compute: network and weights, what its inputs and outputs mean, and where it comes from."""
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from queue import SimpleQueue
+from typing import TypeVar
 
 import torch
 from torch import fx, nn
@@ -30,6 +36,10 @@ from netwright.engine.training.precision import Precision
 
 DEVICE = torch.device("cpu")
 MOST_NAMED = 6
+AHEAD = 2
+"""Batches per replica that are read before the answer of the first one is taken."""
+
+Batch = TypeVar("Batch")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +76,14 @@ class Model:
     """The run that it comes from, which keeps what is computed about it."""
     kept: str = ""
     """`best` or `last`: which weights of a run these are; else the name of the file."""
-    device: torch.device = DEVICE
-    """Where the network computes; what it takes and gives is on the CPU."""
+    devices: tuple[torch.device, ...] = (DEVICE,)
+    """Where the network computes, several times the same for the CPU divided by cores; what it takes and gives is on
+    the CPU."""
+
+    @property
+    def device(self) -> torch.device:
+        """The first of its devices, which computes what is not divided among them."""
+        return self.devices[0]
 
     @property
     def network(self) -> Network:
@@ -174,11 +190,82 @@ class Model:
         fill(module, self.weights or {})
         return module.eval().to(self.device)
 
-    @torch.inference_mode()
-    def outputs(self, module: nn.Module, inputs: Tensors) -> Tensors:
-        """Return the outputs of a module for inputs in the order of the network."""
-        placed = (x.to(self.device, non_blocking=True) for x in inputs)
+    def call(self, module: nn.Module, inputs: Tensors, device: torch.device | None = None) -> Tensors:
+        """Return the outputs of a module for inputs in the order of the network. The module is on the first of its
+        devices, or on the one named. Gradients flow back to the inputs."""
+        placed = (x.to(device or self.device, non_blocking=True) for x in inputs)
         return tuple(x.to(DEVICE) for x in as_tuple(self.precision.call(module, *placed)))
+
+    def replicas(self, module: nn.Module) -> "Replicas":
+        """Return a module of the network on all devices."""
+        return Replicas(self, module)
+
+    @torch.inference_mode()
+    def outputs(self, module: nn.Module, inputs: Tensors, device: torch.device | None = None) -> Tensors:
+        """Return the outputs of `call`, without gradients."""
+        return self.call(module, inputs, device)
+
+
+class Replicas:
+    """A module of a model on each of its devices, which compute whole batches at once, in a thread each: torch lets go
+    of Python's lock while it computes."""
+
+    def __init__(self, model: Model, module: nn.Module) -> None:
+        self._model, self.count = model, len(model.devices)
+        self._threads = torch.get_num_threads()
+        self._idle = SimpleQueue[tuple[nn.Module, torch.device]]()
+        for device in model.devices:
+            self._idle.put((module if self.count == 1 else _replica(module, device), device))
+
+    def outputs(self, inputs: Tensors) -> Tensors:
+        """Return the outputs for inputs in the order of the network, from the next replica that is idle. May be called
+        from several threads; on several devices, from those of a `pool`."""
+        module, device = self._idle.get()
+        try:
+            return self._model.outputs(module, inputs, device)
+        finally:
+            self._idle.put((module, device))
+
+    @contextmanager
+    def pool(self, count: int) -> Iterator[ThreadPoolExecutor]:
+        """Give so many threads, of which each that computes has its share of the cores."""
+        share = max(1, self._threads // self.count)
+        try:
+            with ThreadPoolExecutor(count, initializer=torch.set_num_threads, initargs=(share,)) as pool:
+                yield pool
+        finally:
+            torch.set_num_threads(self._threads)  # else all later threads of the process begin with the share
+
+
+def outputs_in_order(
+    model: Model, module: nn.Module, batches: Iterable[Batch], inputs_of: Callable[[Batch], Tensors]
+) -> Iterator[tuple[Batch, Tensors]]:
+    """Yield each batch with the outputs of a module of the model, in the order of the batches, computed on all devices
+    of the model. Batches are read, and `inputs_of` is called, in the thread of the caller."""
+    replicas = model.replicas(module)
+    if replicas.count == 1:
+        yield from ((batch, replicas.outputs(inputs_of(batch))) for batch in batches)
+        return
+    waiting = deque[tuple[Batch, Future[Tensors]]]()
+    with replicas.pool(replicas.count) as pool:
+        try:
+            for batch in batches:
+                waiting.append((batch, pool.submit(replicas.outputs, inputs_of(batch))))
+                if len(waiting) >= AHEAD * replicas.count:
+                    batch, future = waiting.popleft()
+                    yield batch, future.result()
+            for batch, future in waiting:
+                yield batch, future.result()
+        finally:
+            for _, future in waiting:
+                future.cancel()
+
+
+def _replica(module: nn.Module, device: torch.device) -> nn.Module:
+    """Return a copy of a module on a device. On the CPU it has the same parameters, but buffers of its own, which a
+    pass may change."""
+    shared = {id(x): x for x in module.parameters()} if device == DEVICE else {}
+    return deepcopy(module, shared).to(device)
 
 
 def refuse_other_facts(model: Model, facts: DatasetInfo) -> None:

@@ -396,7 +396,9 @@ Trust = Annotated[
 Device = Annotated[
     str,
     Argument(
-        "where to compute: auto (a GPU where there is one), cpu, gpu, or such as cuda:1; default auto", metavar="NAME"
+        "where to compute: auto (a GPU where there is one), cpu, gpu, such as cuda:1, or batches divided among "
+        "multi-gpu (all GPUs) or multi-cpu (a core each); default auto",
+        metavar="NAME",
     ),
 ]
 Base = Annotated[Path | None, Argument("folder that its files lie in, if not the project's own", metavar="DIR")]

@@ -169,9 +169,10 @@ def test_weights_without_a_gradient_do_not_stop_several_gpus(compression: str, t
 
 def test_evaluating_on_a_gpu_says_what_the_cpu_says(tmp_path: Path) -> None:
     done = train(digits(convolution(), GPU, **SHORT, **EXACT), tmp_path / "run")
-    one, other = (
+    one, *others = (
         json.loads(engine("evaluate", done.folder.path, "--device", device, "--fresh", "--json"))
-        for device in ("cpu", "gpu")
+        for device in ("cpu", "gpu", "multi-gpu")
     )
-    assert other["loss"] == pytest.approx(one["loss"], abs=1e-4)
-    assert other["metrics"] == pytest.approx(one["metrics"], abs=1e-4)
+    for other in others:
+        assert other["loss"] == pytest.approx(one["loss"], abs=1e-4)
+        assert other["metrics"] == pytest.approx(one["metrics"], abs=1e-4)

@@ -9,6 +9,7 @@ from netwright.engine.core.files import checked_destination
 from netwright.engine.operations.model_request import DataOfModelRequest
 from netwright.engine.operations.operation import (
     Argument,
+    Device,
     Line,
     Operation,
     Result,
@@ -29,6 +30,7 @@ class ReportRequest(DataOfModelRequest):
         str, Argument("split of the run's data to evaluate on (default: test, else validation)", choices=SPLITS)
     ] = ""
     no_evaluation: Annotated[bool, Argument("without results of an evaluation")] = False
+    device: Device = "auto"
 
     @property
     def destination(self) -> Path:

@@ -9,6 +9,7 @@ from netwright.engine.core.text import format_percent
 from netwright.engine.operations.model_request import DataOfModelRequest
 from netwright.engine.operations.operation import (
     Argument,
+    Device,
     Line,
     Operation,
     Result,
@@ -34,6 +35,7 @@ class RobustnessRequest(DataOfModelRequest):
         ),
     ] = False
     fresh: Annotated[bool, Argument("measure again, even where the result is known")] = False
+    device: Device = "auto"
 
     def check(self) -> None:
         """Refuse no samples."""

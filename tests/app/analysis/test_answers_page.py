@@ -55,7 +55,7 @@ def page(server: FakeServer, qtbot) -> AnswersPage:
 
 def test_two_runs_are_compared_on_arrival_and_the_difference_is_told(page: AnswersPage, server: FakeServer) -> None:
     page.show()
-    asked = {"model": str(Path("/runs/2")), "against": str(Path("/runs/1")), "split": "test", "device": "cpu"}
+    asked = {"model": str(Path("/runs/2")), "against": str(Path("/runs/1")), "split": "test"}
     assert server.waiting[0].given == asked
     server.answer("evaluate", RESULT)
     assert any("The first run is better" in label.text() for label in page.findChildren(QLabel))

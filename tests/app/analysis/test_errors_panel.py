@@ -48,7 +48,7 @@ def test_it_asks_as_scores_does_and_shows_the_matrix_and_the_worst(
 ) -> None:
     assert panel.isHidden()
     show(panel, server, qtbot)
-    asked = {"model": str(RUN), "split": "test", "device": "cpu", "with_groupings": True}
+    asked = {"model": str(RUN), "split": "test", "with_groupings": True}
     assert server.asked[-1].given == asked, "so that one finds what the other has evaluated"
     server.answer("evaluate", result(CLASSES, {"accuracy": 0.75}))
     (chart,) = panel.findChildren(ConfusionChart)

@@ -99,7 +99,7 @@ def tables(page: ScoresPage) -> list[list[list[str]]]:
 
 def test_scores_confusions_calibration_and_samples_are_shown(page: ScoresPage, server: FakeServer) -> None:
     page.button.click()
-    asked = {"model": str(Path("/runs/2")), "split": "test", "device": "cpu", "with_groupings": True}
+    asked = {"model": str(Path("/runs/2")), "split": "test", "with_groupings": True}
     assert given(server, "evaluate") == asked
     assert page.button.text() == "Cancel"
     server.answer("evaluate", result(CLASSES, {"accuracy": 0.75}))
@@ -189,7 +189,6 @@ def test_the_threshold_moves_and_is_stored(page: ScoresPage, server: FakeServer,
         "split": "test",
         "threshold": ["cat=0.3"],
         "store": True,
-        "device": "cpu",
         "with_groupings": True,
     }
 

@@ -8,11 +8,13 @@ from PySide6.QtGui import QDesktopServices, QKeySequence
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from netwright.app.answer_device import answer_device
 from netwright.app.documents import EXAMPLES
 from netwright.app.frame.help_dialogs import CommandFinder, shortcuts_dialog
 from netwright.app.frame.preferences import FOLDERS, PreferencesDialog
 from netwright.app.window import MainWindow
 from netwright.designer import language, theme
+from netwright.designer.settings import settings
 from tests.app.fake_server import FakeServer
 from tests.app.main_windows import MakeWindow, Modal, run
 
@@ -211,3 +213,11 @@ def test_the_last_project_is_opened_at_the_start_if_it_is_chosen(
     assert begun.tabs.current == "design"
     (tmp_path / "last.netwright").unlink()
     assert not make_window(FakeServer(), tab="start").files.reopen(), "another one is not the last"
+
+
+def test_answers_are_computed_where_the_user_says(dialog: PreferencesDialog) -> None:
+    assert answer_device() == dialog.answers.currentData() == "auto"
+    choose(dialog.answers, "multi-cpu")
+    assert answer_device() == "multi-cpu"
+    settings().setValue("answer_device", "abacus")  # by a hand, or a later version
+    assert answer_device() == "auto"

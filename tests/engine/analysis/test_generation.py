@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -198,6 +199,7 @@ class Steps:
     """A predictor whose next token is the one before plus one, or with a source that of the source."""
 
     season = longest = 0
+    num_devices = 1
     assumed: tuple[str, ...] = ()
 
     def __init__(self, classes: int, *, has_source: bool = False, text: TextPreparation | None = None) -> None:
@@ -215,6 +217,9 @@ class Steps:
             name="y", task="classes", axes=("T", "C"), sizes=(6, classes), classes=tuple(map(str, range(classes)))
         )
         self.record = Preparation(kind="arrays", inputs=(part,) * (2 if has_source else 1), targets=(target,))
+
+    def pool(self, count: int) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(count)
 
     def cached(self, most: int) -> None:
         """Have none."""

@@ -1,5 +1,6 @@
 """What a window gets beside predictions, forecasts from a table of time steps, and files of which one is bad."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +27,10 @@ class Known:
     given: Arrays = ()
     season: int = 0
     longest: int = 0
+    num_devices: int = 1
+
+    def pool(self, count: int) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(count)
 
     def cached(self, most: int) -> None:
         """Have none."""
