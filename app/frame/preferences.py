@@ -24,6 +24,7 @@ from netwright.app.dialogs.grouped_area import GroupedArea
 from netwright.app.dialogs.webhook_form import WebhookForm
 from netwright.app.frame.actions import ACTIONS, Commands
 from netwright.app.frame.shortcut_table import ShortcutTable
+from netwright.app.messages import show_error
 from netwright.app.widgets import Divider, within_screen
 from netwright.designer import language, theme
 from netwright.designer.elided_label import ElidedLabel
@@ -31,7 +32,9 @@ from netwright.designer.forms.row import section_label
 from netwright.designer.language import noop, tr, translation
 from netwright.designer.shortcuts import Shortcuts
 from netwright.engine.core import folders
+from netwright.engine.core.errors import UserError
 from netwright.engine.core.part_registry import has_entry
+from netwright.engine.user_code import trust
 
 if TYPE_CHECKING:
     from netwright.designer.theme import Scheme
@@ -170,19 +173,29 @@ class PreferencesDialog(Dialog):
                 path = folder()
             except RuntimeError:  # a user without a home folder has none
                 continue
-            where = ElidedLabel(str(path))
-            where.setToolTip(str(path))
             self.folders[name] = button = QPushButton(tr("Open"))
             button.setAccessibleName(tr("Open the folder {name}", name=translation(name)))
-            button.setAutoDefault(False)
             button.clicked.connect(lambda _=False, path=path: self._open(path))
-            line = QWidget()
-            row = QHBoxLayout(line)
-            row.setContentsMargins(0, 0, 0, 0)
-            row.addWidget(where, 1)
-            row.addWidget(button)
-            _add_row(grid, translation(name), line, translation(about), is_wide=True)
+            _add_row(grid, translation(name), _folder_line(path, button), translation(about), is_wide=True)
+        self.trusted: dict[Path, QPushButton] = {}
+        if folders_trusted := trust.trusted_folders():
+            grid.addWidget(section_label(tr("Folders whose code may run")), grid.rowCount(), 0, 1, 2)
+            for path in folders_trusted:
+                self.trusted[path] = button = QPushButton(tr("Trust no longer"))
+                button.setAccessibleName(tr("Trust the folder {name} no longer", name=path.name))
+                button.clicked.connect(lambda _=False, path=path: self._distrust(path))
+                grid.addWidget(_folder_line(path, button), grid.rowCount(), 0, 1, 2)
         return page
+
+    def _distrust(self, path: Path) -> None:
+        """Let the code of a folder run no more."""
+        try:
+            trust.distrust(path)
+        except UserError as error:
+            show_error(self, tr("Trusted folders"), str(error))
+            return
+        self.trusted[path].setEnabled(False)
+        self.trusted[path].setText(tr("Not trusted"))
 
     def _open(self, path: Path) -> None:
         """Open a folder in the file manager; it is made if nothing was written there yet."""
@@ -206,6 +219,19 @@ class PreferencesDialog(Dialog):
         grid.setRowMinimumHeight(4, 12)
         grid.addWidget(self.webhook, 5, 0, 1, 2)
         return page
+
+
+def _folder_line(path: Path, button: QPushButton) -> QWidget:
+    """Return a line with the path of a folder, and a button about it at the right."""
+    button.setAutoDefault(False)
+    where = ElidedLabel(str(path))
+    where.setToolTip(str(path))
+    line = QWidget()
+    row = QHBoxLayout(line)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.addWidget(where, 1)
+    row.addWidget(button)
+    return line
 
 
 def _page(title: str) -> tuple[QWidget, QGridLayout]:

@@ -15,6 +15,7 @@ from netwright.app.frame.preferences import FOLDERS, PreferencesDialog
 from netwright.app.window import MainWindow
 from netwright.designer import language, theme
 from netwright.designer.settings import settings
+from netwright.engine.user_code import trust
 from tests.app.fake_server import FakeServer
 from tests.app.main_windows import MakeWindow, Modal, run
 
@@ -221,3 +222,15 @@ def test_answers_are_computed_where_the_user_says(dialog: PreferencesDialog) -> 
     assert answer_device() == "multi-cpu"
     settings().setValue("answer_device", "abacus")  # by a hand, or a later version
     assert answer_device() == "auto"
+
+
+def test_the_code_of_a_folder_is_trusted_no_longer(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    for name in ("mine", "theirs"):
+        (tmp_path / name).mkdir()
+        trust.trust(tmp_path / name)
+    dialog = PreferencesDialog(window, window.menus.shortcuts, window)
+    assert set(dialog.trusted) == set(trust.trusted_folders())
+    dialog.trusted[tmp_path / "theirs"].click()
+    assert not dialog.trusted[tmp_path / "theirs"].isEnabled()
+    assert trust.trusted_folders() == (tmp_path / "mine",)
+    assert not trust.is_trusted(tmp_path / "theirs")
