@@ -89,6 +89,28 @@ class NewRequest(Request):
         ),
     ] = None
     settings: DataSettings = ()
+    output: Annotated[
+        Path | None,
+        Argument(
+            "project file to write (default: in DIR, named as the example, the template or the data)",
+            metavar="PROJECT",
+            flags=("-o", "--output"),
+            writes=True,
+        ),
+    ] = None
+
+    def target(self, name: str) -> Path:
+        """The project file to write, for a project of this name. Raises `UserError` where one is there."""
+        target = self.output or self.folder / f"{name}{SUFFIX}"
+        _refuse_existing(target)
+        return target
+
+    def check(self) -> None:
+        """Refuse an output that is no project, or in two places."""
+        if self.output is not None and self.output.suffix != SUFFIX:
+            raise UserError(f"{self.output}: a project ends in {SUFFIX}.", code="usage")
+        if self.output is not None and self.folder != Path():
+            raise UserError("DIR and --output both say where to write. Give one of them.", code="usage")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +142,11 @@ def new(request: NewRequest) -> New:
         raise UserError(
             f"There is no example or template '{request.name}'.",
             code="not_found",
-            hint=f"{did_you_mean(request.name, known)} `netwright-engine templates` lists them.",
+            hint=f"{did_you_mean(request.name, known)} `netwright-engine templates` lists them."
+            + (
+                f" To make a network for the data, name the file to write: -o {request.name}{SUFFIX}."
+                * bool(request.data)
+            ),
         )
     kind = known[request.name]["kind"]
     target, told = _copy(_path(kind, request.name), request)
@@ -136,16 +162,17 @@ def _made(request: NewRequest) -> New:
             hint="`netwright-engine templates` lists the names; --data PATH names the data.",
         )
     name = Path(os.path.abspath(without_secrets(request.data))).stem
-    target = Path(f"{name}{SUFFIX}")
-    _refuse_existing(target)
-    project, told = _with_own_data(Project(), request, Path())
-    project, facts = divided_for_starter(project, facts_of(project, Path.cwd()), Path.cwd())
+    target = request.target(name)
+    base = target.parent.absolute()
+    project, told = _with_own_data(Project(), request, target.parent)
+    project, facts = divided_for_starter(project, facts_of(project, base), base)
     first = starter(facts) if facts is not None else None
     if facts is None or first is None:
         raise UserError(
             f"No first network is known for {without_secrets(request.data)}: {' '.join(told)}",
             hint="Name a template to begin with: `netwright-engine templates` lists them.",
         )
+    _make_folder(target.parent)
     save(first.edit(project), target)
     keep_for(target, project.data)
     notes = [*(f"note: {note}" for note in facts.notes), *(f"warning: {warning}" for warning in facts.warnings)]
@@ -183,11 +210,22 @@ def _refuse_existing(path: Path) -> None:
         raise UserError(f"{path} exists already, and nothing was changed.", hint="Name another folder.")
 
 
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(folder: Path, error: OSError) -> UserError:
+    return UserError(f"Nothing can be written into {folder}: {error.strerror}.", hint="Name another folder.")
+
+
 def _copy(source: Path, request: NewRequest) -> tuple[Path, list[str]]:
     """Copy a shipped project and its data, a file or a folder, into a folder; with data of the user's own, set its
     source as guessed. Return the path of the copy, and sentences on the data. Raises `UserError`."""
-    project, folder = load(source).project, request.folder
-    target, copies, told = folder / source.name, {}, list[str]()
+    project, target = load(source).project, request.target(source.stem)
+    folder, copies, told = target.parent, {}, list[str]()
     if request.data is not None:
         project, told = _with_own_data(project, request, folder)
     else:
@@ -196,16 +234,14 @@ def _copy(source: Path, request: NewRequest) -> tuple[Path, list[str]]:
         data = (source.parent / project.data.path).resolve()
         copies[data] = folder / data.name
         project = project.with_section("data", project.data.replace(path=data.name))
-    for path in (target, *copies.values()):
+    for path in copies.values():
         _refuse_existing(path)
+    _make_folder(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for data, copy in copies.items():
             shutil.copytree(data, copy) if data.is_dir() else shutil.copyfile(data, copy)
     except OSError as error:
-        raise UserError(
-            f"Nothing can be written into {folder}: {error.strerror}.", hint="Name another folder."
-        ) from None
+        raise _unwritable(folder, error) from None
     save(project, target)
     keep_for(target, project.data)
     return target, told

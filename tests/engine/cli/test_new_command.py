@@ -201,3 +201,25 @@ def test_a_project_may_lie_in_the_folder_of_its_images(
     assert main(["new", "--data", "..", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (Path(answer["path"]), answer["notes"]) == (pets / "cat" / "pets.netwright", [])
+
+
+def test_the_file_to_write_can_be_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "flats.csv").write_text("a,price\n" + "".join(f"{n},{2 * n}\n" for n in range(40)))
+    assert main(["new", "--data", "flats.csv", "flats"]) == 2
+    assert "To make a network for the data, name the file to write: -o flats.netwright." in capsys.readouterr().err
+    to = Path("nets") / "first.netwright"
+    assert main(["new", "--data", "flats.csv", "-o", str(to)]) == 0
+    assert f"next: netwright-engine train {to}" in capsys.readouterr().out
+    project = load(tmp_path / to).project
+    assert not [problem for problem in check(project).problems if problem.severity == "error"]
+    assert (tmp_path / "nets" / project.data.path).resolve() == tmp_path / "flats.csv"
+    assert main(["new", "--data", "flats.csv", "-o", str(to)]) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert main(["new", "digits", "-o", "nets/mine.netwright"]) == 0
+    assert load(tmp_path / "nets" / "mine.netwright").project.data.source == "digits"
+    assert main(["new", "digits", "nets", "-o", "mine.netwright"]) == 2
+    assert main(["new", "digits", "-o", "mine.txt"]) == 2
+    assert "mine.txt: a project ends in .netwright." in capsys.readouterr().err
