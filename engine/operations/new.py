@@ -139,14 +139,12 @@ def new(request: NewRequest) -> New:
         return _made(request)
     known = {row["name"]: row for row in shipped()}
     if request.name not in known:
+        way = f"-o {request.name}{SUFFIX}"
         raise UserError(
             f"There is no example or template '{request.name}'.",
             code="not_found",
             hint=f"{did_you_mean(request.name, known)} `netwright-engine templates` lists them."
-            + (
-                f" To make a network for the data, name the file to write: -o {request.name}{SUFFIX}."
-                * bool(request.data)
-            ),
+            + (f" To make a network for the data, name the file to write: {way}." if request.data else ""),
         )
     kind = known[request.name]["kind"]
     target, told = _copy(_path(kind, request.name), request)
