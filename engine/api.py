@@ -31,11 +31,14 @@ from netwright.engine.scripting.following import (
     folder_of,
     generate,
     load,
+    models,
+    promote,
     queue_add,
+    register,
     said_of_model,
+    start,
     submit,
     transfer,
-    with_code,
 )
 from netwright.engine.scripting.results import (
     ClusterJob,
@@ -96,10 +99,13 @@ __all__ = [
     "load_experiment",
     "load_model",
     "load_run",
+    "models",
     "predict",
+    "promote",
     "prune",
     "queue_add",
     "queue_list",
+    "register",
     "report",
     "robustness",
     "start",
@@ -124,21 +130,6 @@ def __getattr__(name: str) -> object:
     if name in RESULTS:
         return installed_operation(RESULTS[name]).results[0]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def start(project: Project | StrPath, *, run_dir: StrPath | None = None, trust: bool = False) -> Training:
-    """Start to train a project in a process of its own, and return while it trains.
-
-    `run_dir`: folder of the run, absent or empty; by default `runs/<time>_<name>` beside the project. `trust`: the
-    project's own code may run this time. Raises `UserError` for project, data and environment.
-    """
-    opened = with_code(project, trust)
-    from netwright.engine.launch.detached_coordinator import start_detached
-    from netwright.engine.launch.prepare import prepare
-
-    folder = prepare(opened.value, opened.path, Path(run_dir) if run_dir is not None else None)
-    start_detached(folder)
-    return Training(folder)
 
 
 def train(

@@ -336,7 +336,7 @@ def installed_operation(name: str) -> Operation[Any, Any]:
     return declared
 
 
-def run_operation(name: str, **values: Any) -> Any:
+def run_operation(name: str, /, **values: Any) -> Any:
     """Return the result of an operation, by the values of its request. Raises `UserError`, also where the part that has
     it is not installed."""
     declared = installed_operation(name)

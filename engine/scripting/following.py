@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from netwright.engine.core.errors import RunError, UserError, did_you_mean
 from netwright.engine.core.finite_json import to_json
@@ -32,6 +32,9 @@ from netwright.engine.scripting.results import (
     load_experiment,
     load_run,
 )
+
+if TYPE_CHECKING:
+    from netwright.engine.operations.models import RegisteredModel
 
 POLL_S = 0.1
 TRANSFER_OPTIONS = ("fit_head", "slow_up_to", "rate_factor", "weights")
@@ -198,6 +201,21 @@ def with_code(project: Project | StrPath, trust: bool) -> Project:
     return opened
 
 
+def start(project: Project | StrPath, *, run_dir: StrPath | None = None, trust: bool = False) -> Training:
+    """Start to train a project in a process of its own, and return while it trains.
+
+    `run_dir`: folder of the run, absent or empty; by default `runs/<time>_<name>` beside the project. `trust`: the
+    project's own code may run this time. Raises `UserError` for project, data and environment.
+    """
+    opened = with_code(project, trust)
+    from netwright.engine.launch.detached_coordinator import start_detached
+    from netwright.engine.launch.prepare import prepare
+
+    folder = prepare(opened.value, opened.path, Path(run_dir) if run_dir is not None else None)
+    start_detached(folder)
+    return Training(folder)
+
+
 def queue_add(project: Project | StrPath, *, after: Trained | StrPath | None = None, trust: bool = False) -> QueueEntry:
     """Add a project at the end of the queue, which the window and the command `queue run` train one after the other.
     `after`: behind the end of this run. Raises `UserError`."""
@@ -206,6 +224,45 @@ def queue_add(project: Project | StrPath, *, after: Trained | StrPath | None = N
     opened = with_code(project, trust)
     behind = folder_of(after) if after is not None else None
     return Queue().add_project(opened.value, opened.path, behind, is_trusted=trust)
+
+
+def models(name: str = "", *, stage: str = "", registry: StrPath | None = None) -> "list[RegisteredModel]":
+    """Return the versions of registered models, the newest of each first: of one `name`, in one `stage`, or all.
+
+    `registry`: its folder, by default that in `NETWRIGHT_REGISTRY`, else in your data folder. Raises `UserError`.
+    """
+    listed = run_operation("models list", name=name, stage=stage, registry=_folder(registry))
+    versions: list[RegisteredModel] = listed["models"]
+    return versions
+
+
+def register(
+    model: Named,
+    name: str,
+    *,
+    stage: str = "none",
+    tags: Sequence[str] = (),
+    metrics: Mapping[str, float] | None = None,
+    registry: StrPath | None = None,
+) -> "RegisteredModel":
+    """Add a model to the registry as the next version of a name: a copy of network and weights, with the scores and the
+    data of its run, and `metrics` of your own. Raises `UserError`."""
+    texts = tuple(f"{key}={value!r}" for key, value in (metrics or {}).items())
+    values = {"stage": stage, "tags": tuple(tags), "metrics": texts, "registry": _folder(registry)}
+    version: RegisteredModel = run_operation("models register", model=folder_of(model), name=name, **values)
+    return version
+
+
+def promote(version: str, stage: str = "production", *, registry: StrPath | None = None) -> "list[RegisteredModel]":
+    """Set the stage of a registered version, such as `digits@3`. Return the versions whose stage changed: the one that
+    was in production before is archived. Raises `UserError`."""
+    changed = run_operation("models promote", version=version, stage=stage, registry=_folder(registry))
+    models: list[RegisteredModel] = changed["models"]
+    return models
+
+
+def _folder(path: StrPath | None) -> Path | None:
+    return None if path is None else Path(path)
 
 
 def submit(
