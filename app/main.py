@@ -34,6 +34,7 @@ def parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--template", metavar="NAME", help="start with a copy of a template, such as resnet18")
     command.add_argument("--theme", choices=THEMES, help="look of the window, for this time")
+    command.add_argument("--start-page", action="store_true", help="begin with it, whatever the Preferences say")
     command.add_argument("--startup-report", action="store_true", help="print how long the window took, and leave")
     command.add_argument("--version", action="version", version=f"netwright {VERSION}")
     return command
@@ -88,7 +89,9 @@ def _run(app: QApplication, arguments: argparse.Namespace) -> int:
     elif arguments.project is not None:
         is_open = window.open_path(arguments.project)
     else:
-        is_open = not arguments.startup_report and (window.files.recover() or window.files.reopen())
+        is_open = not arguments.startup_report and (
+            window.files.recover() or (not arguments.start_page and window.files.reopen())
+        )
     if not is_open:
         window.show_start()
     window.painted.connect(startup.shown)

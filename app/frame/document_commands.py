@@ -11,11 +11,14 @@ from netwright.app.documents import uncollected
 from netwright.app.shell import Shell
 from netwright.designer.language import tr
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.folders import state_folder
 from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.core.process import start_detached_module
 from netwright.engine.network.arrangement import placed
 from netwright.engine.project.import_kinds import KINDS
 from netwright.engine.project.project import Project
 
+WINDOW = "netwright.app.main"
 IMPORTED = " ".join(f"*{suffix}" for kind in KINDS for suffix in kind.suffixes)
 
 
@@ -58,6 +61,15 @@ class DocumentCommands(QObject):
         for notice in document.notices:
             self._shell.hint(notice)
         return True
+
+    def open_window(self) -> None:
+        """Open another window for another project, a program of its own that outlives this one."""
+        try:
+            log = state_folder() / "window.log"
+            log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            start_detached_module(log, WINDOW, "--start-page")
+        except (OSError, RuntimeError) as error:
+            self._shell.show_error(tr("No window can be opened"), str(error))
 
     def open_asking(self, path: Path) -> bool:
         """Open a project after asking about unsaved work. Return whether it is open."""

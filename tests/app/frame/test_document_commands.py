@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from netwright.app import messages
+from netwright.app import main, messages
 from netwright.app.documents import EXAMPLES
+from netwright.app.frame import document_commands
 from netwright.app.window import MainWindow
 from netwright.engine.core.folders import state_folder
 from netwright.engine.project.file import load, save
@@ -204,3 +205,22 @@ def test_what_another_program_wrote_is_not_replaced_unasked(
     run(window, "file.save")
     assert len(said) == 2
     assert path.exists()
+
+
+def test_another_window_is_a_program_of_its_own(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch, errors: list[tuple[str, str]]
+) -> None:
+    started = []
+    monkeypatch.setattr(document_commands, "start_detached_module", lambda *words: started.append(words))
+    run(window, "file.window")
+    ((log, *words),) = started
+    assert log.parent.is_dir()
+    assert words == [main.__name__, "--start-page"]
+    assert main.parser().parse_args(words[1:]).start_page
+
+    def fail(*words: object) -> None:
+        raise OSError("no memory")
+
+    monkeypatch.setattr(document_commands, "start_detached_module", fail)
+    run(window, "file.window")
+    assert errors == [("No window can be opened", "no memory")]
