@@ -133,12 +133,12 @@ class MainWindow(QMainWindow):
     # ---- making ----
 
     def _make_central(self) -> None:
-        self.tabs = Tabs(
+        self.tabs: Tabs = Tabs(
             self,
             {
                 "design": lambda: self.design.page,
                 "data": self.made.data,
-                "runs": self.made.runs,
+                "runs": lambda: self.made.runs(self.tabs.stack),
                 "start": self.made.start,
             },
         )

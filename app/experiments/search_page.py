@@ -69,7 +69,7 @@ class SearchPage(ExperimentPage):
         self.resume_button = QPushButton(tr("Resume"))
         self.use_button = QPushButton(tr("Apply best"))
         self.state, self.empty = ElidedLabel(), MessagePage(tr("Start from"))
-        self.trials, self.plot, self.pages = TrialsPanel(), TrialPlot(), QStackedWidget()
+        self.trials, self.plot, self.pages = TrialsPanel(), TrialPlot(), QStackedWidget(self)
         self.table = self.trials.table
         self.trials.changed.connect(self._look)
         self.commands = TrialCommands(shell, self.trials)
@@ -102,7 +102,7 @@ class SearchPage(ExperimentPage):
     # ---- parts ----
 
     def _make_results(self) -> QWidget:
-        page = QWidget()
+        page = QWidget(self)
         column = QVBoxLayout(page)
         column.setContentsMargins(16, 12, 16, 16)
         column.setSpacing(12)
@@ -129,7 +129,7 @@ class SearchPage(ExperimentPage):
         return page
 
     def _make_trials(self) -> QWidget:
-        parts = QSplitter(Qt.Orientation.Vertical)
+        parts = QSplitter(Qt.Orientation.Vertical, self.pages)
         parts.setChildrenCollapsible(False)
         parts.setHandleWidth(12)
         parts.setStyleSheet("QSplitter::handle { background: transparent; }")

@@ -69,11 +69,11 @@ class Pages:
         if self._dialogs.edit_training_options("Augmentation"):
             tab.show_augmented()
 
-    def runs(self) -> QWidget:
+    def runs(self, parent: QWidget) -> QWidget:
         """Make the page of the runs."""
         from netwright.app.history.runs_page import RunsPage
 
-        page = self._runs = RunsPage(self._shell, self._training, self._files.open_copy)
+        page = self._runs = RunsPage(self._shell, self._training, self._files.open_copy, parent)
         page.commands.weights_requested.connect(self._weights.start_from)
         page.commands.export_requested.connect(self._dialogs.export_network)
         page.sweep_requested.connect(self.show_search)

@@ -35,13 +35,15 @@ class RunsPage(QWidget):
     begun = Signal(object)
     sweep_requested = Signal()
 
-    def __init__(self, shell: Shell, training: Training, open_copy: Callable[[Path, Path], bool]) -> None:
-        super().__init__(shell.dialog_parent)
+    def __init__(
+        self, shell: Shell, training: Training, open_copy: Callable[[Path, Path], bool], parent: QWidget
+    ) -> None:
+        super().__init__(parent)
         self._shell, self._training = shell, training
         self.history = RunHistory(self)
         self.commands = RunCommands(shell, training, open_copy, self.history, self)
         self.rail, self.monitor = Rail(self.commands.menu), training.monitor
-        self.pages = QStackedWidget()
+        self.pages = QStackedWidget(self)
         self.pages.addWidget(self.monitor)
         for key in entries("segments"):
             page: RunPage = entry("segments", key)(shell)
@@ -71,7 +73,7 @@ class RunsPage(QWidget):
         make, source = entry("pages", "experiment"), entry("folders", "experiments")
         if make is None or source is None:
             return
-        page: ExperimentPage = make(self._shell)
+        page: ExperimentPage = make(self._shell, self.pages)
         self.experiment = page
         self.pages.addWidget(page)
         page.run_requested.connect(self.show_run)

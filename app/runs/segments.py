@@ -137,12 +137,12 @@ class Segments(QWidget):
 
     changed = Signal(str)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self.pages: dict[str, QWidget] = {}
         self.beside: list[RunPage] = []
         """Panels beside what the pages show."""
-        self.stack, self.message = QStackedWidget(), MessagePage(tr("Train"))
+        self.stack, self.message = QStackedWidget(self), MessagePage(tr("Train"))
         self.stack.addWidget(self.message)
         self._bar = SegmentRow()
         self._buttons: dict[str, QPushButton] = {}
