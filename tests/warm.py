@@ -24,6 +24,26 @@ from typing import IO, Any, Self
 ROOT = Path(__file__).parents[1]
 START_S = 120.0
 _REQUEST_BYTES = 2**20
+# What others start in place of an interpreter: it hands its streams, folder and environment to a fork of the warm
+# process, and ends as that does; the fork is killed with it. Without `site` and our modules it takes 20 ms.
+_CLIENT = """
+import json, os, signal, socket, sys
+address, code, *arguments = sys.argv[1:]
+data = json.dumps({"arguments": arguments, "code": code, "cwd": os.getcwd(), "env": dict(os.environ)}).encode()
+connection = socket.socket(socket.AF_UNIX)
+connection.connect(address)
+socket.send_fds(connection, [len(data).to_bytes(4, "little")], [1, 2, 0])
+connection.sendall(data)
+os.closerange(0, 3)
+answers = connection.makefile()
+answers.readline()
+code = int(answers.readline() or 1)
+if code < 0:
+    signal.signal(-code, signal.SIG_DFL)
+    os.kill(os.getpid(), -code)
+os._exit(code)
+"""
+_MODULE = "import sys; from netwright.engine.core.child import run; sys.exit(run(sys.argv[1], sys.argv[2:]))"
 
 
 class Warm:
@@ -32,10 +52,10 @@ class Warm:
     def __init__(self) -> None:
         self._ours, theirs = socket.socketpair()
         self._ours.settimeout(START_S)
+        self.address = str(Path(os.environ["XDG_RUNTIME_DIR"]) / "warm")
+        words = ["-m", "tests.warm", str(theirs.fileno()), self.address]
         with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.warm", str(theirs.fileno())], cwd=ROOT, pass_fds=[theirs.fileno()]
-            )
+            self._process = subprocess.Popen([sys.executable, *words], cwd=ROOT, pass_fds=[theirs.fileno()])
         self._ours.recv(1)  # it is ready
 
     @property
@@ -81,6 +101,17 @@ def close() -> None:
     if _warm is not None:
         _warm.close()
         _warm = None
+
+
+def command(*arguments: str, code: str = "", address: str = "") -> list[str]:
+    """The command line of a process that is a fork of the warm one, for what starts processes itself: it runs `code`,
+    else `netwright.engine`. `address`: that of the warm process, where this is a fork of it."""
+    return [sys.executable, "-I", "-S", "-c", _CLIENT, address or server().address, code, *arguments]
+
+
+def module_command(module: str, *arguments: str) -> list[str]:
+    """The same for a module with a function `main`, as `netwright.engine.core.process.module_command` starts it."""
+    return command(module, *arguments, code=_MODULE)
 
 
 class Process:
@@ -203,8 +234,9 @@ def run_file(path: Path) -> "subprocess.CompletedProcess[str]":
 # ---- the server ----
 
 
-def serve(connection: socket.socket) -> None:
-    """Import what runs need, then fork for each request until the test process closes its end."""
+def serve(connection: socket.socket, address: str) -> None:
+    """Import what runs need, then fork for each request until the test process closes its end. Others than that
+    process send theirs to the address."""
     from netwright.engine.launch.local_launcher import preload
 
     preload()
@@ -221,19 +253,34 @@ def serve(connection: socket.socket) -> None:
     assert threading.active_count() == 1
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps the children
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(address)
+    listener.listen()
     connection.sendall(b"r")
     while True:
-        length, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
-        if not length:
-            return
-        data = b""
-        while len(data) < int.from_bytes(length, "little"):
-            data += connection.recv(min(_REQUEST_BYTES, int.from_bytes(length, "little") - len(data)))
+        if listener in select.select([connection, listener], [], [])[0]:
+            client, _ = listener.accept()
+            request, descriptors = _received(client)
+            descriptors.insert(0, client.detach())
+        else:
+            request, descriptors = _received(connection)
+            if not request:
+                return
         if os.fork() == 0:
             connection.close()
-            _supervise(json.loads(data), descriptors)
+            listener.close()
+            _supervise(request, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def _received(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """A request and its descriptors; nothing where the other end was closed."""
+    length, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
+    data = b""
+    while len(data) < int.from_bytes(length, "little"):
+        data += connection.recv(min(_REQUEST_BYTES, int.from_bytes(length, "little") - len(data)))
+    return json.loads(data or b"{}"), descriptors
 
 
 def _export_once() -> None:
@@ -253,29 +300,40 @@ def _export_once() -> None:
 
 
 def _supervise(request: dict[str, Any], descriptors: list[int]) -> None:
-    """Fork the command, say its process id, wait for it, and say its exit code. Never returns."""
-    answers, out, err = descriptors
+    """Fork the command, say its process id, wait for it, and say its exit code. That of a client, which has a standard
+    input, ends with the client. Never returns."""
+    answers, *streams = descriptors
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     pid = os.fork()
     if pid == 0:
         os.close(answers)
-        _become(request, out, err)
-    os.close(out)
-    os.close(err)
+        _become(request, *streams)
+    if len(streams) == 3:
+        with contextlib.suppress(OSError):
+            os.setpgid(pid, pid)
+    for stream in streams:
+        os.close(stream)
     with contextlib.suppress(OSError):  # the test may not wait for it
         os.write(answers, f"{pid}\n".encode())
+        if len(streams) == 3:
+            select.select([answers, os.pidfd_open(pid)], [], [])
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, signal.SIGKILL)  # it has ended, or is to end, with its group
         _, status = os.waitpid(pid, 0)
         os.write(answers, f"{os.waitstatus_to_exitcode(status)}\n".encode())
     os._exit(0)
 
 
-def _become(request: dict[str, Any], out: int, err: int) -> None:
+def _become(request: dict[str, Any], out: int, err: int, input: int | None = None) -> None:
     """Be the command: its streams, folder, environment and arguments. Never returns."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for source, target in ((nothing, 0), (out, 1), (err, 2)):
+    if input is None:
+        input = os.open(os.devnull, os.O_RDONLY)
+    else:
+        os.setpgid(0, 0)
+    for source, target in ((input, 0), (out, 1), (err, 2)):
         os.dup2(source, target)
-    for descriptor in (nothing, out, err):
+    for descriptor in (input, out, err):
         if descriptor > 2:
             os.close(descriptor)
     os.chdir(request["cwd"])
@@ -306,4 +364,4 @@ def _become(request: dict[str, Any], out: int, err: int) -> None:
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2])

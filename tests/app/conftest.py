@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 from netwright.app import messages
 from netwright.app.window import MainWindow
 from tests.app.fake_server import FakeServer
-from tests.app.main_windows import MakeWindow, shown_windows
+from tests.app.main_windows import MakeWindow, fork_engines, shown_windows
 
 QT_PATIENCE_MS = 60_000
 
@@ -15,6 +15,12 @@ QT_PATIENCE_MS = 60_000
 def _patient_thumbnails(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine is no disk that does not answer."""
     monkeypatch.setattr("netwright.app.start_page.thumbnails.PATIENCE_MS", QT_PATIENCE_MS)
+
+
+@pytest.fixture(autouse=True)
+def _forked_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`test_processes.py` has engines that are processes of their own."""
+    fork_engines(monkeypatch)
 
 
 @pytest.fixture

@@ -14,12 +14,28 @@ from netwright.app import messages
 from netwright.app.processes import EngineServer
 from netwright.app.window import MainWindow
 from netwright.designer import theme
+from netwright.engine.core.process import module_command
+from tests import warm
+
+SERVE = "netwright.engine.cli.serve"
 
 
 class MakeWindow(Protocol):
     """Shows a window."""
 
     def __call__(self, server: EngineServer | None = None, *, tab: str = "design") -> MainWindow: ...
+
+
+def fork_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let engines of windows be forks of the process that tests share, which has torch: one by itself takes 4 s."""
+    start = EngineServer.start
+
+    def fork(self: EngineServer) -> None:
+        if self._command == module_command(SERVE):
+            self._command = warm.module_command(SERVE)
+        start(self)
+
+    monkeypatch.setattr(EngineServer, "start", fork)
 
 
 @contextmanager

@@ -31,6 +31,11 @@ for line in sys.stdin:
 """
 
 
+@pytest.fixture(autouse=True)
+def _forked_engines() -> None:
+    """Here they are not."""
+
+
 class Answers:
     """Collects what comes back."""
 
