@@ -220,11 +220,10 @@ def recorder_for(job: TrainingJob) -> AnswerRecorder | None:
     """Return the recorder of a run, on its first worker; None for trials of an experiment, of which there are
     thousands, and for a pipeline, whose first worker does not know the answers. Raises `UserError` where none of the
     samples that the options name is for validation."""
-    keeps = job.options.watch_answers != "none" and job.targets and not job.info.trial and not job.has_stages
-    if not keeps or job.data is None or job.run_folder is None:
+    if not _keeps_answers(job) or job.data is None or job.run_folder is None:
         return None
     places = job.options.watched_places if job.options.watch_answers == "chosen" else ()
-    if places and not {*places} & {*job.data.numbers["validation"].tolist()}:
+    if places and len(_not_validated(job)) == len(places):
         raise UserError(
             f"None of the samples {job.options.watched_samples} is for validation (training.watched_samples). Name "
             "samples that the Data tab marks with val, or let them be chosen: training.watch_answers=spread."
@@ -232,6 +231,25 @@ def recorder_for(job: TrainingJob) -> AnswerRecorder | None:
     if job.group.rank:
         return None
     return AnswerRecorder(job.run_folder.path, job.data, job.targets, job.options)
+
+
+def watched_note(job: TrainingJob) -> list[str]:
+    """Return which of the samples that the options name are not watched, as they are not for validation."""
+    if not _keeps_answers(job) or job.options.watch_answers != "chosen" or not (others := _not_validated(job)):
+        return []
+    numbers = ", ".join(str(place + 1) for place in others)
+    subject = f"The sample {numbers} is" if len(others) == 1 else f"The samples {numbers} are"
+    return [f"{subject} not for validation, so that no answers are kept for {'it' if len(others) == 1 else 'them'}."]
+
+
+def _keeps_answers(job: TrainingJob) -> bool:
+    return job.options.watch_answers != "none" and bool(job.targets) and not job.info.trial and not job.has_stages
+
+
+def _not_validated(job: TrainingJob) -> list[int]:
+    """Return which of the samples that the options name, from 0, are not for validation."""
+    validated = set() if job.data is None else {*job.data.numbers["validation"].tolist()}
+    return [place for place in job.options.watched_places if place not in validated]
 
 
 def sample_losses(output: torch.Tensor, target: torch.Tensor, wanted: Wanted) -> torch.Tensor:

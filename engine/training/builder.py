@@ -27,7 +27,7 @@ from netwright.engine.project.target_scale import fitted_outputs
 from netwright.engine.project.training import TrainingLength, training_length, whole_batch_note
 from netwright.engine.runs.checkpoint_files import Checkpoint, all_checkpoints, beside, place
 from netwright.engine.runs.events import Message, Started
-from netwright.engine.training.answer_recorder import recorder_for
+from netwright.engine.training.answer_recorder import recorder_for, watched_note
 from netwright.engine.training.best_model import BestModelTracker, FolderStore, ModelStore, NullStore
 from netwright.engine.training.checkpoint_schedule import expected_cost_s
 from netwright.engine.training.checkpoints import HOOKS, CheckpointSaver, RandomStates
@@ -95,7 +95,7 @@ class TrainerBuilder:
         """Create the trainer."""
         job, options = self.job, self.options
         validation, test = self.split("validation"), self.split("test")
-        self.notes += [*_loading_note(job), *weights_note(job), *self.precision.notes]
+        self.notes += [*_loading_note(job), *weights_note(job), *watched_note(job), *self.precision.notes]
         self.notes += filter(None, [whole_batch_note(options, len(self.training))])
         self.notes += choose_threads(job, self.network, self.precision, self.training)
         metrics = metrics_for(options, job.ordered_dataset, self.training.targets, job.targets)

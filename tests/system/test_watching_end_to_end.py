@@ -44,3 +44,14 @@ def test_samples_that_are_not_for_validation_are_refused(tmp_path: Path) -> None
     project = digits(mlp(), max_epochs=1, watch_answers="chosen", watched_samples="5000")
     done = train(project, tmp_path / "run", end="failed")
     assert "None of the samples 5000 is for validation" in done.result["reason"]
+
+
+def test_chosen_samples_that_are_not_for_validation_are_named_in_a_note(tmp_path: Path) -> None:
+    first = train(digits(mlp(), max_epochs=1), tmp_path / "first")
+    watched = read_watched(first.folder.path)[0].answer["rows"][0]["index"] + 1
+    project = digits(mlp(), max_epochs=1, watch_answers="chosen", watched_samples=f"5000, {watched}, 6000")
+    done = train(project, tmp_path / "run")
+    assert "The samples 5000, 6000 are not for validation, so that no answers are kept for them." in [
+        message["text"] for message in done.events("message")
+    ]
+    assert [row["index"] + 1 for row in read_watched(done.folder.path)[-1].answer["rows"]] == [watched]
