@@ -339,6 +339,13 @@ def _take_info(folder: RunFolder, data: Mapping[str, Any]) -> None:
         write_info(folder, info)
 
 
+FETCHED = (
+    *("best", "last", "checkpoints", "result.json", "data.json", "metrics.json"),
+    *("answers", "weights.jsonl", "pictures"),
+)
+"""What a run leaves beside its log."""
+
+
 def fetch(folder: RunFolder, remote: RemoteRun, host: Host | None = None, *, checkpoints: bool = False) -> None:
     """Copy the weights and results of a run, and its checkpoints, from the cluster. Raises `RunError`."""
     if host is None:
@@ -350,7 +357,16 @@ def fetch(folder: RunFolder, remote: RemoteRun, host: Host | None = None, *, che
         target.mkdir(0o700)
         host.get(remote.folder, target, checkpoints=checkpoints)
         info = json.loads((target / "run.json").read_text(encoding="utf-8"))
-        for name in ("best", "last", "checkpoints", "result.json", "data.json", "metrics.json", "answers"):
+        for name in (
+            "best",
+            "last",
+            "checkpoints",
+            "result.json",
+            "data.json",
+            "metrics.json",
+            "answers",
+            "weights.jsonl",
+        ):
             if (target / name).exists():
                 remove(folder.path / name)
                 (target / name).rename(folder.path / name)

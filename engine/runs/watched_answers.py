@@ -16,9 +16,9 @@ from typing import Any
 
 from netwright.engine.core.files import number_in, read_object
 from netwright.engine.core.finite_json import from_json
+from netwright.engine.runs.kept_steps import LIMIT_BYTES, has_place, path_inside
 
 FOLDER, FILE = "answers", "answers.json"
-LIMIT_BYTES = 2**24
 PICTURES = ("file", "mask", "target", "said", "wrong")
 """Keys of paths."""
 
@@ -62,8 +62,7 @@ def read_watched(run: Path) -> list[WatchedStep]:
 def is_whole(step: Mapping[str, Any]) -> bool:
     """Return whether this is a step with an iteration, an epoch and answers for samples."""
     answers = step.get("answers")
-    numbers = (step.get("iteration"), step.get("epoch"))
-    return all(type(number) is int for number in numbers) and (
+    return has_place(step) and (
         isinstance(answers, list)
         and all(isinstance(answer, dict) and type(answer.get("index")) is int for answer in answers)
     )
@@ -150,8 +149,4 @@ def _named(sample: Mapping[str, Any]) -> dict[str, str]:
 def _located(view: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, Any]]:
     """Yield the items of a view, paths of pictures in `folder`; one that leads out of it is left empty."""
     for key, value in view.items():
-        if key not in PICTURES or not isinstance(value, str):
-            yield key, value
-            continue
-        path = Path(value)
-        yield key, str(folder / path) if not path.is_absolute() and ".." not in path.parts else ""
+        yield key, path_inside(folder, value) if key in PICTURES and isinstance(value, str) else value

@@ -7,7 +7,6 @@ The answers come from the validation itself: no sample is computed twice. What i
 import contextlib
 import heapq
 import shutil
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,6 +30,7 @@ from netwright.engine.project.bindings import Wanted
 from netwright.engine.project.dataset_info import IGNORED
 from netwright.engine.project.preparation import TextPreparation
 from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs.kept_steps import TimeBudget, thin
 from netwright.engine.runs.watched_answers import FILE, FOLDER, PICTURES, Content, read_content
 from netwright.engine.training.job import TrainingJob
 from netwright.engine.training.metrics import channels_last
@@ -39,8 +39,8 @@ COUNT = 8
 """Samples that are watched, where they are not named."""
 MOST_STEPS = 24
 """Validations whose answers are kept: of more, every second one, then every fourth."""
-COST_SHARE, FREE_S = 0.02, 0.25
-"""Largest share of the run's time that this takes, beyond the first quarter of a second."""
+FREE_S = 0.25
+"""Time that this takes in any run; beyond it a share of the run's."""
 LARGEST = 2**22
 """Numbers of the answer for one sample; larger ones are not kept."""
 MOST_TOKENS = 60
@@ -72,7 +72,7 @@ class AnswerRecorder:
         self._turn, self._every = 0, 1
         self._places: Array = np.empty(0, np.int64)
         self._answers: list[_Answer] = []
-        self._start_s, self._spent_s = time.monotonic(), 0.0
+        self._budget = TimeBudget(FREE_S)
 
     def resume(self, iteration: int) -> None:
         """Go on behind the answers of an earlier part of the run, and forget those behind `iteration`."""
@@ -84,8 +84,7 @@ class AnswerRecorder:
     def is_due(self, *, is_last: bool) -> bool:
         """Return whether the answers of the next validation are kept. Called once for each."""
         self._turn += 1
-        is_affordable = self._spent_s <= FREE_S + COST_SHARE * (time.monotonic() - self._start_s)
-        return is_last or (is_affordable and (self._turn - 1) % self._every == 0)
+        return is_last or (self._budget.is_left and (self._turn - 1) % self._every == 0)
 
     def begin(self, first: int, end: int) -> None:
         """Prepare for a validation, of which this worker computes the samples from place `first` to `end`."""
@@ -101,9 +100,10 @@ class AnswerRecorder:
     def take(self, first: int, outputs: Tensors, targets: Tensors) -> None:
         """Keep answers of a batch, whose first sample has this place in the split. `outputs` and `targets` are those
         that metrics take."""
-        start_s = time.monotonic()
         output, target = outputs[0], targets[0]
-        if output[0].numel() <= LARGEST:
+        if output[0].numel() > LARGEST:
+            return
+        with self._budget.spending():
             if self._worst:
                 losses = sample_losses(output, target, self._wanted)
                 rows = losses.topk(min(COUNT, len(losses))).indices.tolist()
@@ -111,7 +111,6 @@ class AnswerRecorder:
                 rows = (self._places[(self._places >= first) & (self._places < first + len(output))] - first).tolist()
             if rows:
                 self._keep(first, rows, outputs, target)
-        self._spent_s += time.monotonic() - start_s
 
     def _keep(self, first: int, rows: Sequence[int], outputs: Tensors, target: torch.Tensor) -> None:
         output, target = channels_last(outputs[0][rows]).float().cpu(), target[rows].cpu()
@@ -126,12 +125,10 @@ class AnswerRecorder:
 
     def end(self, iteration: int, epoch: int) -> None:
         """Write the answers of the validation after `iteration`. What cannot be written is left out."""
-        start_s = time.monotonic()
-        with contextlib.suppress(OSError, UserError):
+        with self._budget.spending(), contextlib.suppress(OSError, UserError):
             if self._answers:
                 self._write(iteration, epoch)
         self._answers = []
-        self._spent_s += time.monotonic() - start_s
 
     def _write(self, iteration: int, epoch: int) -> None:
         content, facts = self._content, self._wanted.facts
@@ -162,12 +159,11 @@ class AnswerRecorder:
     def _thin(self) -> None:
         """Keep every second step where there are too many, and only the samples that are left."""
         content = self._content
-        if len(content.steps) <= MOST_STEPS:
+        if not (removed := thin(content.steps, MOST_STEPS)):
             return
         self._every *= 2
-        for step in content.steps[1:-1:2]:
+        for step in removed:
             shutil.rmtree(self._folder / str(step["iteration"]), ignore_errors=True)
-        del content.steps[1:-1:2]
         numbers = {str(answer["index"]) for step in content.steps for answer in step["answers"]}
         for number in content.samples.keys() - numbers:
             shutil.rmtree(self._folder / f"sample-{number}", ignore_errors=True)

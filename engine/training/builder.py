@@ -38,7 +38,7 @@ from netwright.engine.training.evaluation import EvaluationOptions, Evaluator, c
 from netwright.engine.training.gradient_checkpointing import CheckpointedNetwork
 from netwright.engine.training.gradient_clipping import gradient_clip
 from netwright.engine.training.job import TrainingJob, double_inputs, initial_network, prepare_parameters, weights_note
-from netwright.engine.training.layer_statistics import LayerWatch, Watch
+from netwright.engine.training.layer_statistics import LAYERS_OF_SHARDED, LayerWatch, Watch
 from netwright.engine.training.levenberg_marquardt import LevenbergMarquardt
 from netwright.engine.training.losses import Loss, OutputAdapters, Scale, loss_for, normalised, scale_of
 from netwright.engine.training.metrics import Metric
@@ -55,11 +55,7 @@ from netwright.engine.training.step import StepOptions, TrainStep
 from netwright.engine.training.trainer import Trainer, TrainerOptions
 from netwright.engine.training.user_hooks import FileHooks, Run
 from netwright.engine.training.weight_averaging import BatchStatistics, average_for
-
-LAYERS_OF_SHARDED = (
-    "Of the layers outputs and dead units are shown, but no gradients: each worker has a shard of each gradient, and "
-    "only the first one records layers. The norm of all gradients together can be watched (watch_gradient_norm)."
-)
+from netwright.engine.training.weight_recorder import weight_recorder_for
 
 
 def build_trainer(job: TrainingJob) -> Trainer:
@@ -378,8 +374,10 @@ class TrainerBuilder:
         if job.group.rank == 0 and not job.has_stages:  # the first worker records layers for all
             types = {id: shapes.output for id, shapes in job.analysis.all_shapes() if shapes.outputs}
             channels = {id: type.dim("C") for id, type in types.items() if type.has("C")}
-            layers = LayerWatch(network, job.module_names, channels)
-        is_sharded = job.group.size > 1 and job.project.environment.strategy == "fully-sharded"
+            is_sharded = job.group.size > 1 and job.project.environment.strategy == "fully-sharded"
+            layers = LayerWatch(network, job.module_names, channels, remark=LAYERS_OF_SHARDED if is_sharded else "")
+        weights, notes = weight_recorder_for(job, network, self.length, is_compiled=hasattr(module, "_orig_mod"))
+        self.notes += notes
         return Watch(
             network.parameters(),
             # Squared norms of pipeline stages add up: no two workers have the same weight.
@@ -388,7 +386,7 @@ class TrainerBuilder:
             layers=layers,
             watches_layers=options.watch_layers,
             refusals=refusals,
-            remark=LAYERS_OF_SHARDED if is_sharded else "",
+            weights=weights,
         )
 
     def split(self, name: str) -> ResidentDataset | None:

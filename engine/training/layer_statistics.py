@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import nn
@@ -27,12 +27,61 @@ INTERVAL_PER_LAYER_S = 0.02
 UNKNOWN = -1.0
 COST_SHARE = 0.01
 """At most this share of the time goes into recording layers."""
+LAYERS_OF_SHARDED = (
+    "Of the layers outputs and dead units are shown, but no gradients: each worker has a shard of each gradient, and "
+    "only the first one records layers. The norm of all gradients together can be watched (watch_gradient_norm)."
+)
+
+
+Modules = dict[str, list[nn.Module]]
+"""The modules of each layer, by the id path of the layer."""
+
+
+def modules_of(network: nn.Module, layers: Mapping[str, Sequence[str]]) -> Modules:
+    """Return the modules of layers by their names, without those that are folded into the loss."""
+    by_name = dict(network.named_modules())
+    modules = {id: [by_name[name] for name in names if name in by_name] for id, names in layers.items()}
+    return {id: members for id, members in modules.items() if members}
+
+
+class OutputHooks:
+    """Forward hooks that keep what `reduce` makes of the output of each layer, while they are there."""
+
+    def __init__(self, modules: Modules, reduce: Callable[[str, torch.Tensor], torch.Tensor]) -> None:
+        self._modules, self._reduce = modules, reduce
+        self._hooks: list[RemovableHandle] = []
+        self._outputs: dict[str, torch.Tensor] = {}
+
+    @property
+    def are_there(self) -> bool:
+        """Return whether outputs are kept."""
+        return bool(self._hooks)
+
+    def add(self) -> None:
+        """Begin."""
+        self._hooks = [members[-1].register_forward_hook(self._hook(id)) for id, members in self._modules.items()]
+
+    def _hook(self, id: str) -> Callable[..., None]:
+        def record(_module: nn.Module, _inputs: Any, output: Any) -> None:
+            output = output[0] if isinstance(output, tuple | list) and output else output
+            if isinstance(output, torch.Tensor) and (output.is_floating_point() or output.is_complex()):
+                self._outputs[id] = self._reduce(id, output.detach())
+
+        return record
+
+    def take(self) -> dict[str, torch.Tensor]:
+        """End, and return what was kept."""
+        for hook in self._hooks:
+            hook.remove()
+        outputs, self._hooks, self._outputs = self._outputs, [], {}
+        return outputs
 
 
 class LayerWatch:
     """Records the layers of one worker.
 
-    `layers` are the module names by id path of the layer; `units` is the channel dimension of each output.
+    `layers` are the module names by id path of the layer; `units` is the channel dimension of each output; `remark` is
+    sent with the first record.
     """
 
     def __init__(
@@ -41,10 +90,10 @@ class LayerWatch:
         layers: Mapping[str, Sequence[str]],
         units: Mapping[str, int],
         clock: Callable[[], float] = time.monotonic,
+        remark: str = "",
     ) -> None:
-        by_name = dict(network.named_modules())  # without those that are folded into the loss
-        modules = {id: [by_name[name] for name in names if name in by_name] for id, names in layers.items()}
-        self._modules = {id: members for id, members in modules.items() if members}
+        self._modules = modules_of(network, layers)
+        self._remark = remark
         self._device = next(network.parameters()).device
         self._units = units
         self._clock = clock
@@ -53,8 +102,7 @@ class LayerWatch:
         self._next_s = -math.inf
         self._spent_s = 0.0
         self._step = 0
-        self._hooks: list[RemovableHandle] = []
-        self._outputs: dict[str, torch.Tensor] = {}
+        self._hooks = OutputHooks(self._modules, self._sizes)
         self._recorded: tuple[int, list[str], torch.Tensor] | None = None
 
     def before(self, step: int) -> None:
@@ -62,42 +110,34 @@ class LayerWatch:
         if self._recorded is not None or self._clock() < self._next_s:
             return
         self._step, self._spent_s = step, 0.0
-        for id, modules in self._modules.items():
-            self._hooks.append(modules[-1].register_forward_hook(self._hook(id)))
+        self._hooks.add()
 
     @property
     def is_recording(self) -> bool:
         """Return whether this step is recorded."""
-        return bool(self._hooks)
+        return self._hooks.are_there
 
-    def _hook(self, id: str) -> Callable[..., None]:
-        def record(_module: nn.Module, _inputs: Any, output: Any) -> None:
-            start_s = self._clock()
-            output = output[0] if isinstance(output, tuple | list) and output else output
-            if isinstance(output, torch.Tensor) and (output.is_floating_point() or output.is_complex()):
-                self._outputs[id] = sizes_of_units(output.detach(), self._units.get(id, 1))
-            self._spent_s += self._clock() - start_s
-
-        return record
+    def _sizes(self, id: str, output: torch.Tensor) -> torch.Tensor:
+        start_s = self._clock()
+        sizes = sizes_of_units(output, self._units.get(id, 1))
+        self._spent_s += self._clock() - start_s
+        return sizes
 
     def after(self) -> None:
         """Record the gradients after a step, before clipping, and remove the hooks."""
-        if not self._hooks:
+        if not self.is_recording:
             return
         start_s = self._clock()
-        for hook in self._hooks:
-            hook.remove()
-        self._hooks = []
+        outputs = self._hooks.take()
         norms = dict(self._gradient_norms())
         # Weights may be kept on the CPU of a network that is computed on a GPU.
-        device = next((sizes.device for sizes in self._outputs.values()), self._device)
+        device = next((sizes.device for sizes in outputs.values()), self._device)
         unknown = torch.full((2,), UNKNOWN, dtype=torch.float64, device=device)
         rows = []
         for id in self._modules:
             norm = norms[id].double().reshape(1).to(device) if id in norms else unknown[:1]
-            rows.append(torch.cat([norm, self._outputs.get(id, unknown)]))
+            rows.append(torch.cat([norm, outputs.get(id, unknown)]))
         self._recorded = self._step, list(self._modules), torch.stack(rows)
-        self._outputs = {}
         self._spent_s += self._clock() - start_s
         self._next_s = self._clock() + max(min(self._interval_s, self._soon_s), self._spent_s / COST_SHARE)
         self._soon_s *= 2
@@ -124,7 +164,9 @@ class LayerWatch:
             return []
         (step, ids, rows), self._recorded = self._recorded, None
         figures = {id: [_short(number) for number in row] for id, row in zip(ids, rows.tolist(), strict=True)}
-        return list(split_health(Health(iteration=step, layers=figures)))
+        remark, self._remark = self._remark, ""
+        notes = [Message(severity="note", text=remark)] if remark else []
+        return [*notes, *split_health(Health(iteration=step, layers=figures))]
 
 
 def sizes_of_units(output: torch.Tensor, units: int) -> torch.Tensor:
@@ -144,6 +186,26 @@ def _short(number: float) -> float:
     return float(f"{number:.3g}")
 
 
+class StepRecorder(Protocol):
+    """Records some steps of one worker; each method is called at every step, or report."""
+
+    @property
+    def sees_layers(self) -> bool:
+        """Return whether outputs of layers are recorded in this step, so that each must be called."""
+
+    def before(self, step: int) -> None:
+        """Prepare for a step (from 1)."""
+
+    def after(self) -> None:
+        """Record the gradients, before clipping."""
+
+    def take(self) -> None:
+        """Write what was recorded since the last report."""
+
+    def resume(self, step: int) -> None:
+        """Go on behind a step."""
+
+
 class Watch:
     """Recorder of one worker for gradients and layers, which can be switched while the run trains."""
 
@@ -156,18 +218,17 @@ class Watch:
         layers: LayerWatch | None = None,
         watches_layers: bool = False,
         refusals: Mapping[str, str] = MappingProxyType({}),
-        remark: str = "",
+        weights: StepRecorder | None = None,
     ) -> None:
-        """`layers` records them, on one worker, while `watches_layers` is on.
+        """`layers` records them, on one worker, while `watches_layers` is on; `weights` records distributions.
 
-        `refusals` are the reasons why `gradient_norm` or `layers` cannot be recorded in this run; `remark` is sent with
-        the first record of layers.
+        `refusals` are the reasons why `gradient_norm` or `layers` cannot be recorded in this run.
         """
         self._all_parameters = list(parameters)
         self._group = group
         self._layer_watch = layers
         self._refusals = refusals
-        self._remark = remark
+        self._weights = weights
         self._is_on = {"gradient_norm": False, "layers": False}
         self._parameters: list[nn.Parameter] = []
         self._layers: LayerWatch | None = None
@@ -187,20 +248,23 @@ class Watch:
     @property
     def sees_layers(self) -> bool:
         """Return whether layers are recorded in this step, so that each must be called."""
-        return self._layers is not None and self._layers.is_recording
+        is_seen = self._weights is not None and self._weights.sees_layers
+        return is_seen or (self._layers is not None and self._layers.is_recording)
 
     def before(self, step: int) -> None:
         """Add hooks before a step (from 1), if it is to be recorded."""
-        if self._layers is not None:
-            self._layers.before(step)
+        for recorder in (self._layers, self._weights):
+            if recorder is not None:
+                recorder.before(step)
 
     def after(self) -> torch.Tensor | None:
         """Return this worker's part of the squared gradient norm, before clipping; None where it is not recorded.
 
         The parts of all workers add up to the whole.
         """
-        if self._layers is not None:
-            self._layers.after()
+        for recorder in (self._layers, self._weights):
+            if recorder is not None:
+                recorder.after()
         gradients = [p.grad for p in self._parameters if p.grad is not None]
         if not gradients:
             return None
@@ -209,12 +273,15 @@ class Watch:
         return square if is_sharded(gradients[0]) else square / self._group.size
 
     def take(self) -> list[Event]:
-        """Return the events of the layers since the last report, the remark before the first."""
-        events = self._layers.take() if self._layers is not None else []
-        if events and self._remark:
-            events = [Message(severity="note", text=self._remark), *events]
-            self._remark = ""
-        return events
+        """Return the events of the layers since the last report, and write distributions."""
+        if self._weights is not None:
+            self._weights.take()
+        return self._layers.take() if self._layers is not None else []
+
+    def resume(self, step: int) -> None:
+        """Go on behind a step: what was written of later ones is forgotten."""
+        if self._weights is not None:
+            self._weights.resume(step)
 
     def state_dict(self) -> dict[str, bool]:
         """Return which records are on."""

@@ -253,6 +253,7 @@ class Trainer:
         self._validated_step = int(saved["validated_step"])
         if self._watched is not None:
             self._watched.resume(state.step)
+        self._step.watch.resume(state.step)
         self._last_validation = None if saved["last_scores"] is None else evaluation_from(saved["last_scores"])
         self._loss = float(saved["loss"])
         recent, width = saved["recent"], sum(metric.width for metric in on_curve(self._evaluator.metrics))

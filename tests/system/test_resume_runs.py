@@ -11,6 +11,7 @@ from netwright.engine.runs.events import Ended, Resumed, StateChanged, standing
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.log import read_all
 from netwright.engine.runs.summary import RATE, read_summary
+from netwright.engine.runs.watched_weights import read_weights
 from tests import warm
 from tests.runs import PATIENCE_S, ROOT, Done, Running, train
 from tests.system.test_restarts import OFTEN, network_of
@@ -25,7 +26,7 @@ def engine(*arguments: str | Path) -> str:
 
 def test_a_lost_run_goes_on_to_the_same_end(tmp_path: Path) -> None:
     """Its coordinator was killed in the middle; the rest is trained by two workers again, and by one."""
-    project = digits(convolution(norm=False), TWO, max_epochs=4, **OFTEN)
+    project = digits(convolution(norm=False), TWO, max_epochs=4, watch_weights="weights-and-gradients", **OFTEN)
     whole = train(project, tmp_path / "whole")
     with Running(project, tmp_path / "run", hold_at=14) as run:
         run.wait_for(lambda event: event["kind"] == "checkpoint" and event["iteration"] == 14)
@@ -37,6 +38,11 @@ def test_a_lost_run_goes_on_to_the_same_end(tmp_path: Path) -> None:
     assert "finished: all 4 epochs completed" in engine("resume", run.folder.path)
     same = Done(run.folder, [])
     assert same.losses == whole.losses
+    kept = [{step.iteration: step.layers for step in read_weights(run.path)} for run in (whole.folder, run.folder)]
+    both = kept[0].keys() & kept[1].keys()
+    assert min(both) == 1
+    assert max(both) == len(whole.losses)
+    assert all(kept[0][iteration] == kept[1][iteration] for iteration in both)
     assert same.curve("validation", "loss") == whole.curve("validation", "loss")
     one, other = network_of(same.folder.last), network_of(whole.folder.last)
     assert all(torch.equal(one[key], other[key]) for key in other)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from netwright.engine.runs.watched_answers import read_watched
+from netwright.engine.runs.watched_weights import KINDS, read_weights
 from tests.runs import train
 from tests.system.test_training import TWO, digits, mlp
 
@@ -13,12 +14,12 @@ from tests.system.test_training import TWO, digits, mlp
 def test_watching_changes_nothing_and_two_workers_see_what_one_sees(tmp_path: Path) -> None:
     options: dict[str, Any] = {"max_epochs": 2, "mini_batch_size": 100, "gradient_threshold": 0.05}
     plain = train(digits(mlp(), **options, watch_answers="none"), tmp_path / "plain")
-    watched = {**options, "watch_gradient_norm": True, "watch_layers": True}
+    watched = {**options, "watch_gradient_norm": True, "watch_layers": True, "watch_weights": "all"}
     one = train(digits(mlp(), **watched), tmp_path / "one")
     two = train(digits(mlp(), TWO, **watched), tmp_path / "two")
     assert one.losses == plain.losses
     assert not plain.events("health")
-    assert read_watched(plain.folder.path) == []
+    assert read_watched(plain.folder.path) == read_weights(plain.folder.path) == []
     norms = one.curve("training", "gradient_norm")
     assert list(norms) == list(range(1, len(one.losses) + 1))
     assert min(norms.values()) > 0.05, "as they are before they are limited"
@@ -32,6 +33,14 @@ def test_watching_changes_nothing_and_two_workers_see_what_one_sees(tmp_path: Pa
         assert size > 0
         assert dead == 0
         assert health["layers"]["id3"][0] == -1
+    weights = [read_weights(run.folder.path) for run in (one, two)]
+    for alone, shared in zip(*([steps[0], steps[-1]] for steps in weights), strict=True):
+        assert (alone.iteration, alone.epoch) == (shared.iteration, shared.epoch)
+        first = [*alone.layers][1]  # behind the input
+        assert [*alone.layers[first]] == [*KINDS]
+        for kind in KINDS[:2]:  # of its own samples a worker has other activations, and of all the same gradients
+            assert shared.layers[first][kind] == pytest.approx(alone.layers["fc_1"][kind], rel=0.02, abs=1e-3)
+    assert weights[0][-1].iteration == len(one.losses)
     answers = [read_watched(run.folder.path) for run in (one, two)]
     assert [step.iteration for step in answers[0]] == list(one.curve("validation", "loss"))
     for alone, shared in zip(*answers, strict=True):  # the first worker of two has the first half of the samples

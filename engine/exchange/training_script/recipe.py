@@ -45,6 +45,7 @@ SAME_NUMBERS = {
     "acceleration": "compiles the network",
     "watch_gradient_norm": "records the norm of the gradients",
     "watch_layers": "records layers",
+    "watch_weights": "records how weights are distributed",
     "watch_answers": "keeps answers for some samples",
     "watched_samples": "names these samples",
     "max_time": "limits the time of the run",

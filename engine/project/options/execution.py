@@ -170,6 +170,21 @@ class WatchingOptions(Record):
         torch="none",
     )
 
+    watch_weights = Choice(
+        "none",
+        options=("none", "weights", "weights-and-gradients", "all"),
+        notes={
+            "none": "Nothing is kept",
+            "weights": "The weights of each layer",
+            "weights-and-gradients": "And their gradients, before clipping",
+            "all": "And the outputs of all layers, the activations",
+        },
+        group="Monitoring",
+        help="Keeps how the weights of each layer are distributed, over the steps. Default none. At most 64 times and "
+        "2 % of the time; not in trials of experiments and on pipelines",
+        matlab="none",
+        torch="none",
+    )
     watch_answers = Choice(
         "spread",
         options=("none", "spread", "worst", "chosen"),
@@ -203,7 +218,7 @@ class WatchingOptions(Record):
         return tuple(dict.fromkeys(int(word) - 1 for word in words)) if is_right else ()
 
     def problems(self) -> list[FieldError]:
-        """Return the error of a gradient norm with the solver lm, which has no gradient, and of numbers of samples."""
+        """Return the error of a gradient norm or weights with the solver lm, and of numbers of samples."""
         errors = super().problems()
         if self.watch_answers == "chosen" and not 0 < len(self.watched_places) <= MOST_WATCHED:
             message = f"expected 1 to {MOST_WATCHED} numbers of samples from 1 on, such as 3, 17, 40"
@@ -211,6 +226,9 @@ class WatchingOptions(Record):
         if self.watch_gradient_norm and getattr(self, "solver", "") == "lm":
             message = "the solver lm takes the error of each sample apart, and has no gradient. Switch it off."
             errors.append(FieldError("watch_gradient_norm", message))
+        if self.watch_weights != "none" and getattr(self, "solver", "") == "lm":
+            message = "the solver lm takes all steps without the layers, so that nothing is seen of them. Choose none."
+            errors.append(FieldError("watch_weights", message))
         return errors
 
 

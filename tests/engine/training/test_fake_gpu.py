@@ -88,6 +88,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "pieces": {"gradient_accumulation": 2, "solver": "adam", "gradient_threshold_method": "global-l2norm"},
     "convention": {"convention": "matlab", "solver": "rmsprop", "gradient_threshold_method": "absolute-value"},
     "recomputing": {"gradient_checkpointing": "auto", "solver": "nadam"},
+    "weights": {"watch_weights": "weights-and-gradients"},
+    "activations": {"watch_weights": "all"},
 }
 
 
