@@ -2,6 +2,7 @@
 to do next."""
 
 import contextlib
+from pathlib import Path
 
 from PySide6.QtCore import QSettings, Qt, Signal
 from PySide6.QtGui import QActionGroup, QResizeEvent
@@ -30,6 +31,7 @@ from netwright.app.runs.log_panel import LogPanel
 from netwright.app.runs.run_follower import Outcome
 from netwright.app.runs.segments import MessagePage, RunPage, Segments
 from netwright.app.runs.watched_page import WatchedPage
+from netwright.app.runs.weights_page import WeightsPage
 from netwright.designer import theme
 from netwright.designer.engine_messages import message_text
 from netwright.designer.language import in_sentence, noop, tr, translation
@@ -76,6 +78,9 @@ class Monitor(QWidget):
         self.segments.add("curves", tr("Curves"), curves)
         self.answers = WatchedPage()
         self.segments.add("answers", tr("Answers"), self.answers)
+        self.weights = WeightsPage()
+        self.segments.add("weights", tr("Weights"), self.weights)
+        self.records = self.answers, self.weights
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 16, 12)
         column.setSpacing(12)
@@ -273,7 +278,7 @@ class Monitor(QWidget):
     def show_nothing(self) -> None:
         """Show that there is no run."""
         self.board.clear()
-        self.answers.show_run(None)
+        self._show_records(None)
         self.log.show_run(None)
         self.facts.show_nothing()
         self.segments.set_run(None, self.empty.message.text())
@@ -281,10 +286,14 @@ class Monitor(QWidget):
     def show_starting(self, name: str) -> None:
         """Show that a run is being prepared."""
         self.board.clear()
-        self.answers.show_run(None)
+        self._show_records(None)
         self.log.show_run(None)
         self.facts.show_starting(name)
         self.segments.set_run(None, translation(UNDER_WAY))
+
+    def _show_records(self, run: Path | None) -> None:
+        for page in self.records:
+            page.show_run(run)
 
     def show_refused(self, message: str) -> None:
         """Show why a run could not be prepared: the user's input or the environment does not allow it."""
@@ -294,7 +303,7 @@ class Monitor(QWidget):
         """Show another run; its events follow."""
         self._folder = folder
         self.board.clear(is_reading=True)
-        self.answers.show_run(folder.path)
+        self._show_records(folder.path)
         self.log.show_run(folder)
         self.facts.show_run(folder)
         self.segments.set_run(None, translation(UNDER_WAY))
@@ -310,7 +319,8 @@ class Monitor(QWidget):
     def take(self, event: Event) -> None:
         """Show one event of the run."""
         self.board.take(event)
-        self.answers.take(event)
+        for page in self.records:
+            page.take(event)
         self.log.take(event)
         self.facts.take(event)
         if isinstance(event, Message) and event.severity == "warning":

@@ -18,13 +18,52 @@ READING_MS = 200
 """After a validation has come, and perhaps more of them, answers are read."""
 
 
-class WatchedPage(QScrollArea):
+class RecordPage(QScrollArea):
+    """Shows records of a run beside its log, as long as it trains and later."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._run: Path | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(READING_MS)
+        self._timer.timeout.connect(self._look)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+
+    def read(self, run: Path | None) -> None:
+        """Show the records of a run as they are now; None for no run. Raises `OSError`."""
+        raise NotImplementedError
+
+    def is_news(self, event: Event) -> bool:
+        """Whether there may be new records after an event."""
+        raise NotImplementedError
+
+    def show_run(self, run: Path | None) -> None:
+        """Show the records of another run, once they are read; None for no run."""
+        self._run = run
+        self._timer.stop()
+        self.read(None)
+        if run is not None:
+            self._timer.start()
+
+    def take(self, event: Event) -> None:
+        """Read again after an event that says so, and at the end."""
+        if (self.is_news(event) or isinstance(event, Ended)) and not self._timer.isActive():
+            self._timer.start()
+
+    def _look(self) -> None:
+        if self._run is not None:
+            with contextlib.suppress(OSError):  # the curves are there all the same
+                self.read(self._run)
+
+
+class WatchedPage(RecordPage):
     """Shows one validation of a run at a time; a slider goes through them. The newest one is followed until another is
     chosen."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._run: Path | None = None
         self.steps: Sequence[WatchedStep] = ()
         self.slider, self.moment = QSlider(Qt.Orientation.Horizontal), QLabel()
         self.slider.setAccessibleName(tr("Validation whose answers are shown"))
@@ -36,10 +75,6 @@ class WatchedPage(QScrollArea):
         theme.mark(self.nothing, "role", "muted")
         self.body: QWidget = QWidget()
         self._lay_out()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(READING_MS)
-        self._timer.timeout.connect(self._read)
         self.show_steps([])
 
     def _lay_out(self) -> None:
@@ -63,32 +98,19 @@ class WatchedPage(QScrollArea):
         column.addWidget(self.card)
         column.addStretch(1)
         self.setWidget(outer)
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
 
     @property
     def step(self) -> WatchedStep | None:
         """The one that is shown."""
         return self.steps[self.slider.value()] if self.steps else None
 
-    def show_run(self, run: Path | None) -> None:
-        """Show the answers of another run, once they are read; None for no run."""
-        self._run = run
-        self._timer.stop()
-        self.show_steps([])
-        if run is not None:
-            self._timer.start()
+    def read(self, run: Path | None) -> None:
+        """Show the answers of a run."""
+        self.show_steps([] if run is None else read_watched(run))
 
-    def take(self, event: Event) -> None:
-        """Read again after a validation, and at the end."""
-        is_validation = isinstance(event, Points | ThinnedPoints) and event.split == "validation"
-        if (is_validation or isinstance(event, Ended)) and not self._timer.isActive():
-            self._timer.start()
-
-    def _read(self) -> None:
-        if self._run is not None:
-            with contextlib.suppress(OSError):  # the curves are there all the same
-                self.show_steps(read_watched(self._run))
+    def is_news(self, event: Event) -> bool:
+        """Whether a validation has come."""
+        return isinstance(event, Points | ThinnedPoints) and event.split == "validation"
 
     def show_steps(self, steps: Sequence[WatchedStep]) -> None:
         """Show the answers of a run: at the newest validation, or at the one that was chosen."""
