@@ -14,7 +14,7 @@ from netwright.engine.runs.notes import read_notes, write_notes
 from netwright.engine.runs.summary import RunSummary, read_summary
 from netwright.engine.runs.trash import move_run_to_trash
 
-FORMATS = ("csv", "tensorboard", "mlflow")
+FORMATS = ("csv", "tensorboard", "mlflow", "weights-csv")
 RunDirs = Annotated[tuple[Path, ...], Argument("the folder of a run", metavar="RUN")]
 
 
@@ -156,8 +156,9 @@ DELETE = Operation(
 class CurvesRequest(Request):
     """Write every curve of runs: as one CSV table (run, curve, split, step, value), into a folder that `tensorboard
     --logdir` shows, or, with options, state, note and tags, into a folder that `mlflow ui --backend-store-uri` shows.
-    TensorBoard and MLflow are extras: pip install "netwright[tensorboard]" or "netwright[mlflow]". MLflow 3 reads such
-    a folder where MLFLOW_ALLOW_FILE_STORE=true is set."""
+    Distributions of layers (training.watch_weights) go with those for TensorBoard, or into a CSV table of their own
+    (weights-csv). TensorBoard and MLflow are extras: pip install "netwright[tensorboard]" or "netwright[mlflow]".
+    MLflow 3 reads such a folder where MLFLOW_ALLOW_FILE_STORE=true is set."""
 
     run_dirs: RunDirs
     format: Annotated[str, Argument("the format to write (default: csv)", choices=FORMATS)] = "csv"

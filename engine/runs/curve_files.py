@@ -1,4 +1,4 @@
-"""Write the curves of runs for other programs: one CSV table, a log folder for TensorBoard, or a store for MLflow.
+"""Write the curves of runs for other programs: CSV tables, a log folder for TensorBoard, or a store for MLflow.
 
 TensorBoard and MLflow are extras of the installation: each is imported only when its format is asked for.
 """
@@ -12,7 +12,7 @@ import re
 import shutil
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -31,6 +31,7 @@ from netwright.engine.runs.query import option_names
 from netwright.engine.runs.run_options import shown
 from netwright.engine.runs.summary import DAMAGED, RunSummary, read_summary, with_state_now
 from netwright.engine.runs.thinning import extreme_points
+from netwright.engine.runs.watched_weights import POINTS, Distribution, WeightStep, read_weights
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -98,15 +99,16 @@ def read_curves(run: RunFolder) -> list[Curve]:
 
 
 def write_curves(runs: Sequence[RunFolder], format: str, target: Path) -> list[Path]:
-    """Write the curves of runs into a file (`csv`) or a folder (`tensorboard`, `mlflow`). Return the files written; for
-    MLflow the folders of the runs. Raises `UserError` where a file cannot be written or a library is missing."""
+    """Write the curves of runs into a file (`csv`), or a folder (`tensorboard`, `mlflow`), or the distributions of
+    their layers into a file (`weights-csv`). Return the files written; for MLflow the folders of the runs. Raises
+    `UserError` where a file cannot be written or a library is missing."""
     try:
-        if format == "csv":
-            write_atomically(target, _csv_text(runs).encode("utf-8", "backslashreplace"))
+        if format in TABLES:
+            write_atomically(target, TABLES[format](runs).encode("utf-8", "backslashreplace"))
             return [target]
         return list(_write_tensorboard(runs, target) if format == "tensorboard" else _write_mlflow(runs, target))
     except OSError as error:
-        place = target if format == "csv" else error.filename or target  # not the name it is first written under
+        place = target if format in TABLES else error.filename or target  # not the name it is first written under
         raise UserError(f"{place} cannot be written: {error.strerror}.") from None
 
 
@@ -120,6 +122,29 @@ def _csv_text(runs: Sequence[RunFolder]) -> str:
                 steps, values = (column[start : start + ROWS_AT_ONCE] for column in (curve.steps, curve.values))
                 text.write(row * len(steps) % tuple(chain.from_iterable(zip(steps, values, strict=True))))
     return text.getvalue()
+
+
+def _weights_text(runs: Sequence[RunFolder]) -> str:
+    shares = (f"{100 * place / (POINTS - 1):g} %" for place in range(POINTS))
+    lines = [csv_line(("run", "layer", "kind", "epoch", "step", *shares))]
+    for run in runs:
+        lines += [
+            csv_line((run.path.name, layer, kind, step.epoch, step.iteration, *values))
+            for step, layer, kind, values in _distributions(run)
+        ]
+    return "\n".join([*lines, ""])
+
+
+def _distributions(run: RunFolder) -> Iterator[tuple[WeightStep, str, str, Distribution]]:
+    """Yield each step with a layer, a kind and the quantiles of its values."""
+    for step in read_weights(run.path):
+        for layer, kinds in step.layers.items():
+            for kind, values in kinds.items():
+                yield step, layer, kind, values
+
+
+TABLES: Mapping[str, Callable[[Sequence[RunFolder]], str]] = {"csv": _csv_text, "weights-csv": _weights_text}
+"""What writes each format that is one file."""
 
 
 def _by_split(curves: Iterable[Curve]) -> dict[str, list[Curve]]:
@@ -142,7 +167,7 @@ def _write_tensorboard(runs: Sequence[RunFolder], target: Path) -> Iterator[Path
     one chart. Yield the files."""
     import_extra("tensorboard.summary.writer.record_writer", "tensorboard", "Curves for TensorBoard", _WAY_OUT)
     from tensorboard.compat.proto.event_pb2 import Event
-    from tensorboard.compat.proto.summary_pb2 import Summary
+    from tensorboard.compat.proto.summary_pb2 import HistogramProto, Summary
     from tensorboard.summary.writer.record_writer import RecordWriter
 
     for run in runs:
@@ -162,6 +187,16 @@ def _write_tensorboard(runs: Sequence[RunFolder], target: Path) -> Iterator[Path
                         value = max(-LARGEST_FLOAT, min(LARGEST_FLOAT, value))
                     summary = Summary(value=[Summary.Value(tag=tag, simple_value=value)])
                     records.write(Event(wall_time=time, step=step, summary=summary).SerializeToString())
+            for step, layer, kind, values in _distributions(run) if split == "training" else ():
+                histogram = HistogramProto(
+                    min=values[0],
+                    max=values[-1],
+                    num=POINTS - 1,
+                    bucket_limit=values[1:],
+                    bucket=[1.0] * (POINTS - 1),  # as many values lie between two quantiles
+                )
+                summary = Summary(value=[Summary.Value(tag=_plain(f"{kind}/{layer}"), histo=histogram)])
+                records.write(Event(wall_time=start, step=step.iteration, summary=summary).SerializeToString())
             path = folder / f"events.out.tfevents.{start:.0f}{FILE_SUFFIX}"
             write_atomically(path, file.getvalue())
             yield path

@@ -18,6 +18,8 @@ from netwright.engine.runs.info import RunInfo
 from netwright.engine.runs.log import EventLog
 from netwright.engine.runs.log_lines import split_points
 from netwright.engine.runs.notes import write_notes
+from netwright.engine.runs.watched_weights import FILE as WEIGHTS
+from netwright.engine.runs.watched_weights import POINTS, WeightStep
 
 NO_NETWORK = """
 import socket, sys, threading
@@ -210,3 +212,18 @@ def test_damaged_lines_are_passed_over(run: RunFolder) -> None:
         for values in ({"loss": None}, {"loss": ["x"]}, {"loss": [[1.0]]}, {"loss": 3}, {"loss": [10**400]}):
             file.write(json.dumps({**odd, "values": values}) + "\n")
     assert [curve.steps.tolist() for curve in read_curves(run)] == before
+
+
+def test_distributions_of_layers_go_into_a_table_and_to_tensorboard(run: RunFolder, tmp_path: Path) -> None:
+    event_files = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    values = [number / 10 for number in range(POINTS)]
+    (run.path / WEIGHTS).write_bytes(WeightStep(7, 2, {"conv_1": {"weights": values}}).line)
+    (path,) = write_curves([run], "weights-csv", tmp_path / "weights.csv")
+    head, line = path.read_text().splitlines()
+    assert head.startswith("run,layer,kind,epoch,step,0 %,2.5 %")
+    assert line.split(",")[:6] == ["run", "conv_1", "weights", "2", "7", "0.0"]
+    logs = write_curves([run], "tensorboard", tmp_path / "logs")
+    read = event_files.EventAccumulator(str(next(path for path in logs if path.parent.name == "training")))
+    (histogram,) = read.Reload().Histograms("weights/conv_1")
+    assert (histogram.step, histogram.histogram_value.min, histogram.histogram_value.max) == (7, 0.0, 4.0)
+    assert sum(histogram.histogram_value.bucket) == POINTS - 1
