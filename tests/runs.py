@@ -85,7 +85,7 @@ class Done:
         points: dict[int, Any] = {}
         for event in self.events("points"):
             if event["split"] == split:
-                for i, value in enumerate(event["values"][name]):
+                for i, value in enumerate(event["values"].get(name, ())):
                     points[event["first_step"] + i * event["steps_apart"]] = value
         return points
 

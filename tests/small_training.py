@@ -19,6 +19,7 @@ from netwright.engine.runs.events import Event
 from netwright.engine.runs.requests import NOTHING, PendingRequests
 from netwright.engine.training.best_model import BestModelTracker, NullStore
 from netwright.engine.training.evaluation import Evaluator, metrics_for, named
+from netwright.engine.training.hook_reports import HookReports
 from netwright.engine.training.layer_statistics import LayerWatch, Watch
 from netwright.engine.training.losses import loss_for
 from netwright.engine.training.model import TrainedModel
@@ -97,7 +98,8 @@ class Small:
             model, options, named(options.objective_metric, metrics), NullStore(), has_validation=True
         )
         length = training_length(options, 9)
-        run = Run(network, self._folder, length.epochs, 3, 0, 1, rate_at=step.learn_rate, clock=clock)
+        reports = HookReports(self._folder, reporter.reported, is_first=True)
+        run = Run(network, self._folder, length.epochs, 3, 0, 1, rate_at=step.learn_rate, clock=clock, reports=reports)
         hooks = FileHooks(options.hooks_file, run, group) if options.hooks_file else None
         plan = TrainingPlan(length, options.validation_frequency, 0, part, part)
         batches = BatchLoader(

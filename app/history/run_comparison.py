@@ -30,6 +30,7 @@ from netwright.app.plots.traces import Traces
 from netwright.app.plots.words import metric_title
 from netwright.app.runs.run_texts import label_of, letters_of, option_label, state_in_words, text_of
 from netwright.app.runs.segments import PairPage, Segments
+from netwright.app.runs.watched_page import WatchedPair
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.items import table_item
@@ -136,6 +137,9 @@ class ComparePage(QWidget):
         self.segments.add("curves", tr("Curves and options"), parts)
         if answers is not None:
             self.segments.add("answers", translation(answers.title), answers)
+        self.watched = WatchedPair()
+        self.segments.add("watched", tr("Answers while they trained"), self.watched)
+        self.traces.changed.connect(self.watched.look_again)
         self.traces.changed.connect(self._on_traces)
         theme.changed.connect(self._dress)
 
@@ -251,6 +255,7 @@ class ComparePage(QWidget):
             title = tr("{count:,} runs compared", count=len(names))
         self.title.setText(title)
         self._show_answers()
+        self.watched.set_pair([(run.title, run.path) for run in self.runs])
         is_two = len(self.runs) == 2
         self.networks.setEnabled(is_two)
         self.networks.setToolTip(tr("Layer by layer, on the canvas") if is_two else tr("Compares two runs at a time"))

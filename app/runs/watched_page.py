@@ -1,17 +1,23 @@
 """The answers of a network for some validation samples, validation after validation, as it learned."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QSlider, QVBoxLayout, QWidget
 
 from netwright.app.data.answer_list import AnswerList, rows_of
+from netwright.app.data.preview_tiles import picture_tile
+from netwright.app.data.tiles import Tiles
 from netwright.app.plots.card import FigureCard
 from netwright.designer import theme
 from netwright.designer.language import tr
+from netwright.designer.markup import visible
 from netwright.engine.runs.events import Ended, Event, Points, ThinnedPoints
+from netwright.engine.runs.reported_pictures import ReportedPicture, read_pictures
 from netwright.engine.runs.watched_answers import WatchedStep, read_watched
 
 READING_MS = 200
@@ -58,13 +64,52 @@ class RecordPage(QScrollArea):
                 self.read(self._run)
 
 
+@dataclass(frozen=True)
+class WatchedRun:
+    """The answers that a run has kept, and pictures of its hooks by name."""
+
+    title: str = ""
+    steps: Sequence[WatchedStep] = ()
+    pictures: Mapping[str, Sequence[ReportedPicture]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, run: Path, title: str = "") -> "WatchedRun":
+        """Read what a run has kept. Raises `OSError`."""
+        return cls(title, read_watched(run), read_pictures(run))
+
+    def moments(self) -> Iterator[tuple[int, int]]:
+        """Yield iteration and epoch of all that was kept."""
+        for record in (*self.steps, *(picture for those in self.pictures.values() for picture in those)):
+            yield record.iteration, record.epoch
+
+
+Record = TypeVar("Record", WatchedStep, ReportedPicture)
+
+
+def nearest(records: Sequence[Record], iteration: int) -> Record | None:
+    """Return the record that was kept nearest to an iteration."""
+    return min(records, key=lambda record: abs(record.iteration - iteration), default=None)
+
+
+def of_equal_samples(answers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return answers without the samples that one of them lacks, in the order of the first. Samples are equal by their
+    names, or by their numbers where they have none."""
+    places = [{row.get("sample", row["index"]): at for at, row in enumerate(answer["rows"])} for answer in answers]
+    keys = [key for key in places[0] if all(key in others for others in places)]
+    return [
+        {name: [value[at[key]] for key in keys] if isinstance(value, list) else value for name, value in answer.items()}
+        for answer, at in zip(answers, places, strict=True)
+    ]
+
+
 class WatchedPage(RecordPage):
-    """Shows one validation of a run at a time; a slider goes through them. The newest one is followed until another is
-    chosen."""
+    """Shows one moment of a run, or of two runs side by side; a slider goes through them. The newest one is followed
+    until another is chosen."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.steps: Sequence[WatchedStep] = ()
+        self.runs: Sequence[WatchedRun] = ()
+        self._moments: list[tuple[int, int]] = []
         self.slider, self.moment = QSlider(Qt.Orientation.Horizontal), QLabel()
         self.slider.setAccessibleName(tr("Validation whose answers are shown"))
         self.slider.setPageStep(1)
@@ -99,57 +144,132 @@ class WatchedPage(RecordPage):
         column.addStretch(1)
         self.setWidget(outer)
 
-    @property
-    def step(self) -> WatchedStep | None:
-        """The one that is shown."""
-        return self.steps[self.slider.value()] if self.steps else None
-
     def read(self, run: Path | None) -> None:
         """Show the answers of a run."""
-        self.show_steps([] if run is None else read_watched(run))
+        self.show_runs([] if run is None else [WatchedRun.of(run)])
 
     def is_news(self, event: Event) -> bool:
-        """Whether a validation has come."""
-        return isinstance(event, Points | ThinnedPoints) and event.split == "validation"
+        """Whether a validation has come, or a value of a hook, which may have reported a picture, too."""
+        return isinstance(event, ThinnedPoints) or (
+            isinstance(event, Points) and (event.split == "validation" or "loss" not in event.values)
+        )
 
     def show_steps(self, steps: Sequence[WatchedStep]) -> None:
-        """Show the answers of a run: at the newest validation, or at the one that was chosen."""
-        if steps and list(steps) == list(self.steps):
+        """Show the answers of one run."""
+        self.show_runs([WatchedRun(steps=steps)])
+
+    def show_runs(self, runs: Sequence[WatchedRun]) -> None:
+        """Show the answers of runs: at the newest moment, or at the one that was chosen."""
+        if runs and list(runs) == list(self.runs):
             return
-        shown = self.step
-        follows = self.slider.value() == self.slider.maximum()
-        self.steps = steps
-        places = [step.iteration for step in steps]
-        at = max(0, len(steps) - 1)
-        if shown is not None and not follows and shown.iteration in places:
-            at = places.index(shown.iteration)
+        follows, at = self.slider.value() == self.slider.maximum(), self.slider.value()
+        shown = self._moments[at] if self._moments else None
+        self.runs = runs
+        self._moments = sorted({iteration: epoch for run in runs for iteration, epoch in run.moments()}.items())
+        at = max(0, len(self._moments) - 1)
+        if shown in self._moments and not follows:
+            at = self._moments.index(shown)
         self.slider.blockSignals(True)
-        self.slider.setRange(0, max(0, len(steps) - 1))
+        self.slider.setRange(0, max(0, len(self._moments) - 1))
         self.slider.setValue(at)
         self.slider.blockSignals(False)
-        self.slider.setEnabled(len(steps) > 1)
+        self.slider.setEnabled(len(self._moments) > 1)
         self._show()
 
     def _show(self) -> None:
-        step = self.step
         body, moment = QWidget(), ""
-        if step is not None:
-            body = AnswerList(step.answer)
-            moment = tr("epoch {epoch:,}, iteration {iteration:,}", epoch=step.epoch, iteration=step.iteration)
+        if self._moments:
+            iteration, epoch = self._moments[self.slider.value()]
+            moment = _moment_text(epoch, iteration)
+            row = QHBoxLayout(body)
+            row.setContentsMargins(0, 0, 0, 0)
+            row.setSpacing(24)
+            steps = [nearest(run.steps, iteration) for run in self.runs]
+            answers: list[Mapping[str, Any]] = [{} if step is None else step.answer for step in steps]
+            if len(answers) > 1 and all(answers):
+                answers = [*of_equal_samples(answers)]
+            for run, step, answer in zip(self.runs, steps, answers, strict=True):
+                row.addLayout(self._column_of(run, step, answer, iteration), 1)
         self.moment.setText(moment)
-        self.nothing.setVisible(step is None)
+        self.nothing.setVisible(not self._moments)
         for widget in (self.slider, self.card.button):
-            widget.setVisible(step is not None)
+            widget.setVisible(bool(self._moments))
         self._column.replaceWidget(self.body, body)
         self.body.hide()
         self.body.deleteLater()
         self.body = body
 
+    def _column_of(
+        self, run: WatchedRun, step: WatchedStep | None, answer: Mapping[str, Any], iteration: int
+    ) -> QVBoxLayout:
+        """Return what a run has kept nearest to an iteration, with its title where there are several."""
+        column = QVBoxLayout()
+        column.setSpacing(8)
+        if len(self.runs) > 1:
+            title, words = QLabel(visible(run.title)), tr("This run has kept no answers.")
+            theme.mark(title, "role", "strong")
+            title.setWordWrap(True)
+            if step is not None:
+                words = _moment_text(step.epoch, step.iteration)
+                if not answer["rows"]:
+                    words = tr("The runs have kept no answers for equal samples here.")
+            note = QLabel(words)
+            theme.mark(note, "role", "muted")
+            note.setWordWrap(True)
+            column.addWidget(title)
+            column.addWidget(note)
+        if answer:
+            column.addWidget(AnswerList(answer))
+        shown = {name: picture for name, those in run.pictures.items() if (picture := nearest(those, iteration))}
+        if shown:
+            heading = QLabel(tr("Pictures that hooks report"))
+            theme.mark(heading, "role", "muted")
+            column.addWidget(heading)
+            tiles = []
+            for name, picture in shown.items():
+                tip = f"{visible(name)}\n{_moment_text(picture.epoch, picture.iteration)}"
+                tiles.append(picture_tile({"file": picture.file}, visible(name), tip))
+                tiles[-1].setAccessibleName(tip)
+            column.addWidget(Tiles(tiles))
+        column.addStretch(1)
+        return column
+
     def _rows(self) -> Iterator[list[str]]:
         """Yield the table of all validations."""
-        for number, step in enumerate(self.steps):
-            head, *rows = rows_of(step.answer)
-            if not number:
-                yield [tr("Epoch"), tr("Iteration"), *head]
-            for row in rows:
-                yield [str(step.epoch), str(step.iteration), *row]
+        names = [[run.title] if len(self.runs) > 1 else [] for run in self.runs]
+        is_first = True
+        for run, name in zip(self.runs, names, strict=True):
+            for step in run.steps:
+                head, *rows = rows_of(step.answer)
+                if is_first:
+                    yield [*(tr("Run") for _ in name), tr("Epoch"), tr("Iteration"), *head]
+                is_first = False
+                for row in rows:
+                    yield [*name, str(step.epoch), str(step.iteration), *row]
+
+
+def _moment_text(epoch: int, iteration: int) -> str:
+    return tr("epoch {epoch:,}, iteration {iteration:,}", epoch=epoch, iteration=iteration)
+
+
+class WatchedPair(WatchedPage):
+    """The answers of two runs to equal samples, side by side."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pair: Sequence[tuple[str, Path]] = ()
+        self.nothing.setText(tr("Neither run has kept answers while it trained."))
+
+    def set_pair(self, pair: Sequence[tuple[str, Path]]) -> None:
+        """Take title and folder of each run; other than two are not compared."""
+        self._pair = pair if len(pair) == 2 else ()
+        self.show_run(self._pair[0][1] if self._pair else None)
+
+    def look_again(self) -> None:
+        """Read soon: a run may have kept more."""
+        if self._pair and self.isVisible() and not self._timer.isActive():
+            self._timer.start()
+
+    def read(self, run: Path | None) -> None:
+        """Show the answers of both runs."""
+        self.show_runs([] if run is None else [WatchedRun.of(path, title) for title, path in self._pair])

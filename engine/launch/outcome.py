@@ -287,7 +287,7 @@ class ResultTally:
             case Best():
                 self.best = event
                 self.validation = self._scores.get(event.iteration, self.validation)
-            case Points(split="training"):
+            case Points(split="training", values={"loss": _}):  # others are values of hooks, at some steps
                 self.iterations = event.first_step + event.steps_apart * (len(event.values["loss"]) - 1)
                 self.loss = event.values["loss"][-1]
                 self.metrics = {name: values[-1] for name, values in event.values.items() if name != "loss"}

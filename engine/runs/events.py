@@ -72,9 +72,10 @@ class StateChanged(Event):
 class Points(Event):
     """Points of curves. `values[name][i]` is the value at step `first_step` + i * `steps_apart` (steps count from 1).
 
-    `split` is `training`, `validation` or `test`. Training points always include `loss`, one value per step,
-    averaged over the global batch. The validation before the first step has step 0. Curves that do not fit in a line
-    (some hundred) follow in further events with the same steps.
+    `split` is `training`, `validation` or `test`. Training points include `loss`, one value per step, averaged over the
+    global batch; values that hooks report come as training points of their own, at some steps. The validation before
+    the first step has step 0. Curves that do not fit in a line (some hundred) follow in further events with the same
+    steps.
     """
 
     kind: ClassVar[str] = "points"

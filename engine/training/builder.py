@@ -37,6 +37,7 @@ from netwright.engine.training.efficiency import Efficiency
 from netwright.engine.training.evaluation import EvaluationOptions, Evaluator, confusion_for, metrics_for, named
 from netwright.engine.training.gradient_checkpointing import CheckpointedNetwork
 from netwright.engine.training.gradient_clipping import gradient_clip
+from netwright.engine.training.hook_reports import HookReports
 from netwright.engine.training.job import TrainingJob, double_inputs, initial_network, prepare_parameters, weights_note
 from netwright.engine.training.layer_statistics import LAYERS_OF_SHARDED, LayerWatch, Watch
 from netwright.engine.training.levenberg_marquardt import LevenbergMarquardt
@@ -125,7 +126,7 @@ class TrainerBuilder:
             cost_s=expected_cost_s(num_parameters),
         )
         diagnosis = NanDiagnosis(step, in_stages=job.has_stages)
-        hooks, replay = self._hooks(clock), self._nan_replay(step, diagnosis, batches, saver)
+        hooks, replay = self._hooks(reporter), self._nan_replay(step, diagnosis, batches, saver)
         trainer = Trainer(
             plan,
             step,
@@ -450,7 +451,7 @@ class TrainerBuilder:
             efficiency = Efficiency(job.project.network, job.device, self.precision.name, hardware, job.group.size)
         return Reporter(metrics, recorder, job.events, job.requests, clock, steps, step.watch, efficiency)
 
-    def _hooks(self, clock: Clock) -> FileHooks | None:
+    def _hooks(self, reporter: Reporter) -> FileHooks | None:
         """Create the calls of a user's hooks, if the project has any. Raises `UserError`."""
         job, length = self.job, self.length
         if not self.options.hooks_file:
@@ -463,7 +464,8 @@ class TrainerBuilder:
             job.group.rank,
             job.group.size,
             rate_at=self.schedule,
-            clock=clock,
+            clock=reporter.clock,
+            reports=HookReports(job.folder.path, reporter.reported, is_first=job.group.rank == 0),
         )
         return FileHooks(self.options.hooks_file, run, job.group)
 

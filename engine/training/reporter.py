@@ -60,7 +60,10 @@ class Curve:
         self._values: dict[str, list[float]] = {}
 
     def add(self, step: int, values: dict[str, float]) -> None:
-        """Add a point to the curve of each name."""
+        """Add a point to the curve of each name; one at the same step is replaced."""
+        if self._steps and self._steps[-1] == step:
+            for values_so_far in (self._steps, *self._values.values()):
+                values_so_far.pop()
         self._steps.append(step)
         for name, value in values.items():
             self._values.setdefault(name, []).append(value)
@@ -113,6 +116,7 @@ class Reporter:
         self._requests = requests
         self.total_steps = total_steps
         self._validation = Curve("validation")
+        self._reported: dict[str, Curve] = {}
         self._waiting: list[Event] = []
         self._best: Best | None = None
         self._samples = 0
@@ -148,6 +152,10 @@ class Reporter:
     def validated(self, step: int, evaluation: Evaluation) -> None:
         """Record a validation after this step."""
         self._validation.add(step, evaluation.values)
+
+    def reported(self, step: int, name: str, value: float) -> None:
+        """Record a value that a hook has reported."""
+        self._reported.setdefault(name, Curve("training")).add(step, {name: value})
 
     def found_best(self, step: int, objective: str, value: float) -> None:
         """Record a new best network. Of several between two reports the last one is sent."""
@@ -197,7 +205,8 @@ class Reporter:
     def send_waiting(self) -> None:
         """Send what waits and needs no other worker."""
         best = [self._best] if self._best is not None else []
-        self._outbox.put(*self._validation.take(), *best, *self._waiting)
+        reported = [event for curve in self._reported.values() for event in curve.take()]
+        self._outbox.put(*self._validation.take(), *reported, *best, *self._waiting)
         self._waiting, self._best = [], None
 
     def state_dict(self) -> dict[str, Any]:

@@ -346,6 +346,7 @@ class Trainer:
             self._reporter.tested(tracker.best_step if choice == "best" else state.step, test)
         reason = state.length.all_done if is_complete else state.end_reason
         self._call_hook("on_end", reason=reason, test=test)
+        self._reporter.send_waiting()  # what the hook has reported
         return Outcome(
             state="stopped" if state.is_stopped and not is_complete else "finished",
             reason=reason,

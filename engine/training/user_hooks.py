@@ -16,6 +16,7 @@ from netwright.engine.lowering.run_user_code import defined, find, in_running_wo
 from netwright.engine.parallel.process_group import ProcessGroup, is_peer_failure
 from netwright.engine.project.user_code import HOOKS, STATE
 from netwright.engine.training.checkpoints import to_json_state
+from netwright.engine.training.hook_reports import HookReports
 from netwright.engine.training.metrics import ratio, sums_of_runs
 from netwright.engine.training.state import Evaluation, StepResult
 from netwright.engine.user_code.expression import split_code
@@ -89,6 +90,7 @@ class Run:
     workers: int
     rate_at: Callable[[int], float]
     clock: Clock
+    reports: HookReports
     epoch: int = 0
     step: int = 0
     validation: Mapping[str, float] | None = None
@@ -117,6 +119,15 @@ class Run:
     def elapsed_s(self) -> float:
         """Return the seconds since training began."""
         return self.clock.elapsed_s
+
+    def report(self, name: str, value: object) -> None:
+        """Add a number to the curve of this name, which the run then has. Raises `TypeError` and `ValueError`."""
+        self.reports.value(self.step, name, value)
+
+    def report_picture(self, name: str, array: object) -> None:
+        """Show a picture under this name beside the answers of the run: (H, W), or (C, H, W) or (H, W, C) with 1 or 3
+        channels, as a tensor or an array. Raises `TypeError` and `ValueError`."""
+        self.reports.picture(self.step, self.epoch, name, array)
 
 
 class FileHooks:

@@ -8,6 +8,7 @@ import pytest
 
 from netwright.engine.project.file import save
 from netwright.engine.runs.folder import RunFolder, frozen_code
+from netwright.engine.runs.reported_pictures import read_pictures
 from netwright.engine.user_code import trust
 from tests import warm
 from tests.json_schema import checked_output
@@ -107,3 +108,34 @@ def test_a_step_on_two_workers_gives_what_it_gives_on_one(tmp_path: Path, monkey
         two = train(digits(mlp(), TWO, **options), tmp_path / strategy, strategy=strategy)
         assert two.losses == pytest.approx(alone.losses, rel=1e-6)
         assert two.result["validation"]["loss"] == pytest.approx(alone.result["validation"]["loss"], rel=1e-5)
+
+
+REPORTS = """
+import torch
+def on_start(run):
+    run.report("norm", 1)
+def on_step(run):
+    if run.step % 4 == 0:
+        run.report("norm", run.network.state_dict().popitem()[1].norm())
+def on_validation(run):
+    run.report_picture("weights", next(run.network.parameters())[0].reshape(8, 8))
+def on_end(run):
+    run.report("at the end", run.step)
+"""
+
+
+def test_values_and_pictures_are_reported_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(trust.GRANTS, "[]")
+    trust.grant(tmp_path)
+    (tmp_path / "own.py").write_text(REPORTS)
+    plain = train(digits(mlp(), max_epochs=2), tmp_path / "plain")
+    for name, environment in (("one", None), ("two", TWO)):
+        done = train(digits(mlp(), environment, max_epochs=2, hooks_file="own.py"), tmp_path / name)
+        steps = len(done.losses)
+        assert list(done.curve("training", "norm")) == [1, *range(4, steps + 1, 4)]
+        assert done.curve("training", "at the end") == {steps: steps}
+        assert [picture.iteration for picture in read_pictures(done.folder.path)["weights"]] == list(
+            done.curve("validation", "loss")
+        )
+        assert done.result["iterations"] == steps
+        assert done.result.keys() == plain.result.keys()

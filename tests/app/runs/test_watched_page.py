@@ -4,11 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from netwright.app.data.answer_list import AnswerList
+from netwright.app.data.tiles import Tiles
 from netwright.app.runs.monitor import Monitor
-from netwright.app.runs.watched_page import WatchedPage
+from netwright.app.runs.watched_page import WatchedPage, WatchedPair, of_equal_samples
 from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.reported_pictures import FOLDER as PICTURES
 from netwright.engine.runs.watched_answers import FILE, FOLDER, read_watched
 from tests.app.runs.test_monitor import points
 
@@ -36,7 +41,7 @@ def page(qtbot: QtBot) -> WatchedPage:
 
 
 def shown(page: WatchedPage) -> list[str]:
-    table = page.body.table  # type: ignore[attr-defined]
+    table = page.body.findChild(AnswerList).table  # type: ignore[union-attr]
     return [table.item(0, column).text() for column in range(table.columnCount())]
 
 
@@ -76,9 +81,59 @@ def test_a_run_shows_its_answers_as_they_come(qtbot: QtBot, tmp_path: Path) -> N
     assert monitor.answers.nothing.isVisible()
     write(tmp_path, 0)
     monitor.take(points("validation", 1))
-    qtbot.waitUntil(lambda: bool(monitor.answers.steps))
+    qtbot.waitUntil(lambda: any(run.steps for run in monitor.answers.runs))
     assert not monitor.answers.nothing.isVisible()
     assert not monitor.answers.slider.isEnabled()
     monitor.show_nothing()
     assert monitor.answers.nothing.isVisible()
     monitor.shutdown()
+
+
+def test_pictures_of_hooks_are_shown_by_name_at_the_nearest_moment(page: WatchedPage, tmp_path: Path) -> None:
+    write(tmp_path, 0, 10)
+    (tmp_path / PICTURES).mkdir()
+    entries = [{"iteration": number, "epoch": 1, "file": f"0-{number}.png"} for number in (4, 10)]
+    for entry in entries:
+        QPixmap(8, 8).save(str(tmp_path / PICTURES / str(entry["file"])))
+    (tmp_path / PICTURES / "pictures.json").write_text(json.dumps({"pictures": {"filters": entries}}))
+    page.read(tmp_path)
+    assert page.slider.maximum() == 2
+    (tiles,) = page.body.findChildren(Tiles)
+    assert [(tile.caption, tile.toolTip()) for tile in tiles.tiles] == [("filters", "filters\nepoch 1, iteration 10")]
+    page.slider.setValue(1)
+    assert page.moment.text() == "epoch 1, iteration 4"
+    assert page.body.findChildren(Tiles)[0].tiles[0].accessibleName() == "filters\nepoch 1, iteration 4"
+    assert shown(page)[-1] == "0.0 %", "the answers at the nearest validation"
+
+
+def test_two_runs_are_shown_side_by_side_with_one_slider(qtbot: QtBot, tmp_path: Path) -> None:
+    page = WatchedPair()
+    qtbot.addWidget(page)
+    runs = [tmp_path / "one", tmp_path / "two"]
+    for run, *iterations in ((runs[0], 0, 10, 20), (runs[1], 0, 8)):
+        run.mkdir()
+        write(run, *iterations)
+    page.set_pair([("Run 1", runs[0]), ("Run 2", runs[1])])
+    qtbot.waitUntil(lambda: len(page.runs) == 2)
+    tables = [answers.table for answers in page.body.findChildren(AnswerList)]
+    cells = [table.item(0, table.columnCount() - 1).text() for table in tables if table is not None]
+    assert cells == ["20.0 %", "8.0 %"], "of each run the nearest"
+    labels = [label.text() for label in page.body.findChildren(QLabel)]
+    assert {"Run 1", "Run 2", "epoch 2, iteration 20", "epoch 0, iteration 8"} <= set(labels)
+    assert page.slider.maximum() == 3
+    assert [row[0] for row in page._rows()] == ["Run", *["Run 1"] * 3, *["Run 2"] * 2]
+    page.set_pair([])
+    assert not page.slider.isVisibleTo(page)
+
+
+def test_only_equal_samples_are_compared() -> None:
+    one = {
+        "rows": [{"index": 1}, {"index": 2, "sample": "b.png"}, {"index": 3}],
+        "pictures": ["p", "q", "r"],
+        "total": 3,
+    }
+    two = {"rows": [{"index": 3}, {"index": 9, "sample": "b.png"}, {"index": 2}], "total": 3}
+    first, second = of_equal_samples([one, two])
+    assert [row["index"] for row in first["rows"]] == [2, 3]
+    assert first["pictures"] == ["q", "r"]
+    assert [row["index"] for row in second["rows"]] == [9, 3]

@@ -9,6 +9,7 @@ import torch
 from netwright.engine.core.errors import RunError
 from netwright.engine.lowering.run_user_code import defined
 from netwright.engine.parallel.process_group import SingleProcess
+from netwright.engine.training.hook_reports import HookReports
 from netwright.engine.training.recorder import Clock
 from netwright.engine.training.trainer import Outcome
 from netwright.engine.training.user_hooks import FileHooks, Run
@@ -91,7 +92,8 @@ def test_what_goes_wrong_is_told_with_file_and_line(tmp_path: Path) -> None:
 
 def test_what_they_keep_must_be_plain(tmp_path: Path) -> None:
     train(tmp_path, ALL + "def state_dict(): return {'a': (1, {2})}\ndef load_state_dict(state): ...\n")
-    run = Run(torch.nn.Linear(1, 1), tmp_path, 1, 1, 0, 1, rate_at=float, clock=Clock())
+    reports = HookReports(tmp_path, lambda *_: None, is_first=True)
+    run = Run(torch.nn.Linear(1, 1), tmp_path, 1, 1, 0, 1, rate_at=float, clock=Clock(), reports=reports)
     with pytest.raises(
         RunError, match=r"own\.py: state_dict returned what cannot be saved\. A state may not hold a set"
     ):
