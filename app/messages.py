@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QMessageBox, QScrollA
 from netwright.app.widgets import room_on_screen
 from netwright.designer import theme
 from netwright.designer.engine_messages import message_text
-from netwright.designer.language import listed, noop, tr, translation
+from netwright.designer.language import listed, noop, sentences, tr, translation
 from netwright.designer.markup import visible
 from netwright.engine.core.fields import printable
 from netwright.engine.project.data_hosts import MOST_FILES
@@ -169,7 +169,7 @@ def _box(parent: QWidget, title: str, text: str, icon: str) -> QMessageBox:
 
 def words_for_many(hosts: Mapping[str, int]) -> str:
     """Return a sentence per host that many files would be fetched from, one after the other."""
-    return " ".join(
+    return sentences(
         tr("{files:,} files are asked for there.", files=files)
         if len(hosts) == 1
         else tr("{files:,} files are asked for at {host}.", files=files, host=host)
@@ -182,7 +182,7 @@ def ask_to_fetch(parent: QWidget, hosts: Mapping[str, int], name: str) -> bool:
     """Ask whether the data of a run may be fetched from hosts, of which the number of files is told where it is
     large."""
     where = tr("The address is in {name}, and nothing was sent there yet.", name=printable(name))
-    text = " ".join((words_for_many(hosts), where, tr("Netwright remembers your answer for it."))).strip()
+    text = sentences((words_for_many(hosts), where, tr("Netwright remembers your answer for it.")))
     box = _box(parent, tr("The data is at {hosts}", hosts=listed(list(hosts))), text, "warning")
     fetch = box.addButton(tr("Fetch"), QMessageBox.ButtonRole.AcceptRole)
     box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))

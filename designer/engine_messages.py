@@ -13,7 +13,18 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from xml.etree import ElementTree
 
-from netwright.designer.language import ENGLISH, FOLDER, MESSAGE, PSEUDO, close_han, current, tr, translation
+from netwright.designer.language import (
+    ENGLISH,
+    FOLDER,
+    MESSAGE,
+    PSEUDO,
+    close_han,
+    current,
+    filled,
+    sentences,
+    tr,
+    translation,
+)
 from netwright.engine.core.text import format_duration
 
 MOST_CHARACTERS = 4000
@@ -35,12 +46,12 @@ _PROSE = re.compile(r"(?<![\w/.-])[a-z]{2,}[,;:]? [a-z]{2,}(?![\w/.=-])|\b(?:a|t
 _LETTER = re.compile("[A-Za-z]")
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _WHOLE_WORD = re.compile(r"(?<!\w)[A-Za-z]{2,}(?![\w(])")
+_BRACKETED = re.compile(r"\(.*\)")
 _END_OF_TEXT = re.compile(r"\Z")
 _SUFFIX = re.compile(r"\\\((e?s)\\\)")
 _COLON = re.compile(": ")
 _NAMED, _BETWEEN_NAMED = re.compile(r"(\S[^()]*) \((.+)\)"), re.compile(r"(?<=\)), ")
 _DURATION = re.compile(r"(?:([\d,]+) h )?(?:(\d+) m(?: |$))?(?:([\d.]+) s)?")
-_HAN = re.compile("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]$")
 
 
 def message_text(text: object) -> str:
@@ -49,6 +60,13 @@ def message_text(text: object) -> str:
     if language == ENGLISH or not words or len(words) > MOST_CHARACTERS:
         return words
     return translation(words) if language == PSEUDO else _shown(language, words)
+
+
+def part_text(text: str) -> str:
+    """Return a part of a sentence of the engine, such as `row 12`, in the language of the window: what few letters are
+    enough for."""
+    language = current()
+    return message_text(text) if language in (ENGLISH, PSEUDO) else _catalogue(language).part(text)
 
 
 def duration_text(seconds: float) -> str:
@@ -124,11 +142,16 @@ class Template:
 
     def written(self, values: Iterable[str]) -> str:
         """Return the translation with values for its placeholders."""
-        return close_han(self._shown.format(**self._empty, **dict(zip(self._names, values, strict=True))))
+        return close_han(filled(self._shown, {**self._empty, **dict(zip(self._names, values, strict=True))}))
 
     def is_apart(self, number: int) -> bool:
         """Return whether a placeholder is in quotes, or stands behind a colon or a bracket: English may be there."""
         return self.is_quoted(number) or self._literals[number].endswith((": ", "("))
+
+    def is_foreign(self, number: int, value: str) -> bool:
+        """Return whether a value stays as it is: a name in quotes, or sentences in brackets, which are of a library."""
+        in_brackets = self._literals[number].endswith("(") and self._literals[number + 1].startswith(")")
+        return self.is_quoted(number) or (in_brackets and _END.search(value) is not None)
 
     def is_quoted(self, number: int) -> bool:
         """Return whether a placeholder stands in quotes."""
@@ -156,6 +179,10 @@ class Catalogue:
         """Return a text of any number of lines in the language."""
         return "\n".join(self._line(line, 0) for line in text.split("\n"))
 
+    def part(self, text: str) -> str:
+        """Return a part of a sentence in the language."""
+        return self._line(text, 1)
+
     def _line(self, line: str, depth: int) -> str:
         """Return the sentences of a line, the longest that are known first: a name may have a full stop in it."""
         ends = [*[match.end() for match in _END.finditer(line)][: MOST_ENDS - 1], len(line)]
@@ -165,7 +192,7 @@ class Catalogue:
             candidates = ((self._known(line[start:end].strip(), depth), end) for end in reversed(later))
             sentence, end = next(((s, end) for s, end in candidates if s), ("", later[0]))
             is_known = is_known or bool(sentence)
-            joined += f"{'' if not joined or _HAN.search(joined) else ' '}{sentence or line[start:end].strip()}"
+            joined = sentences((joined, sentence or line[start:end].strip()))
             start = end
         return joined if is_known else line
 
@@ -186,7 +213,7 @@ class Catalogue:
         """Return the translation of a text that is an instance of a template: of several, where least is left in
         English."""
         candidates = {id(t): t for word in ("", *_WORD.findall(text)) for t in self._by_word.get(word, ())}
-        least, best, matches, has_several = len(text) + 1, "", 0, _END.search(text) is not None
+        least, best, matches, has_several = len(text) + 1, "", 0, _END.search(_BRACKETED.sub("", text)) is not None
         for template in sorted(candidates.values(), key=lambda template: -template.letters):
             is_worth_it = depth > 0 or template.letters >= FEW_LETTERS or template.is_sentence
             if not is_worth_it or (has_several and not template.is_closed) or matches == MOST_MATCHES:
@@ -194,7 +221,7 @@ class Catalogue:
             if (values := template.match(text)) is None:
                 continue
             matches += 1
-            own = [v if template.is_quoted(n) else self._value(v, depth) for n, v in enumerate(values)]
+            own = [v if template.is_foreign(n, v) else self._value(v, depth) for n, v in enumerate(values)]
             rest = sum(len(_LETTER.findall(value)) for n, value in enumerate(own) if not template.is_quoted(n))
             is_mixed = any(_PROSE.search(value) and not template.is_apart(n) for n, value in enumerate(own))
             if rest < least and not is_mixed:
@@ -205,8 +232,8 @@ class Catalogue:
         return self._line(value, depth + 1) if depth < MOST_DEPTH else value
 
     def _parted(self, text: str, depth: int) -> str:
-        """Return the texts on both sides of a colon, of which the second is known, or several between semicolons; or
-        names, each with a text in brackets: `a.jpg (it is damaged), b.jpg (it is empty)`."""
+        """Return the texts on both sides of a colon, of which the second is known, or several between semicolons or
+        commas; or names, each with a text in brackets: `a.jpg (it is damaged), b.jpg (it is empty)`."""
         if depth >= MOST_DEPTH:
             return ""
         if named := self._named(text, depth):
@@ -217,9 +244,12 @@ class Catalogue:
                 continue
             if second := self._known(rest, depth + 1):
                 return f"{before}：{second}"
-        parts = text.removesuffix(".").split("; ")
-        translated = [self._known(part, depth + 1) for part in parts] if 1 < len(parts) <= MOST_ENDS else [""]
-        return "；".join(translated) + "。" * text.endswith(".") if all(translated) else ""
+        for mark, own in (("; ", "；"), (", ", "、")):
+            parts = text.removesuffix(".").split(mark)
+            translated = [self._known(part, depth + 1) for part in parts] if 1 < len(parts) <= MOST_ENDS else [""]
+            if all(translated):
+                return own.join(translated) + "。" * text.endswith(".")
+        return ""
 
     def _named(self, text: str, depth: int) -> str:
         """Return names with the texts in brackets behind them; empty where one is not known."""

@@ -8,8 +8,9 @@ knows English alone: labels, help, families. A text without a translation is sho
 
 import os
 import re
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, reduce
+from string import Formatter
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
@@ -39,6 +40,10 @@ FONTS = {CHINESE: ("Noto Sans CJK SC", "Source Han Sans SC", "Microsoft YaHei", 
 
 _PLURAL = re.compile(r"\((e?s)\)")
 _PLACEHOLDER = re.compile(r"(\{[^}]*\}|%n|&\w|\t.*)", re.DOTALL)
+_FORMATTER = Formatter()
+_APART = re.compile("[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9%][\u4e00-\u9fff]")
+"""What Chinese writes with a space between."""
+_FULL_WIDTH = re.compile("[\u3000-\u303f\uff00-\uffef]$")
 _BETWEEN_HAN = re.compile("(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 _ACCENTS = str.maketrans("AEIOUaceinouy", "ÅÉÎÖÛåçéîñöûý")
 
@@ -52,7 +57,30 @@ def tr(text: str, comment: str = "", n: int = -1, /, **values: object) -> str:
     shown = _language().translate(text, comment, n) or text
     if n >= 0:
         shown = _PLURAL.sub("" if n == 1 else r"\1", shown).replace("%n", f"{n:,}")
-    return shown.format(**values) if values else shown
+    return filled(shown, values) if values else shown
+
+
+def filled(text: str, values: Mapping[str, object]) -> str:
+    """Return a text with values for its placeholders. Chinese has a space between its characters and Latin letters or
+    digits, and a translation cannot know with which of them a value begins or ends."""
+    if current() != CHINESE:
+        return text.format(**values)
+    whole = ""
+    for literal, name, spec, conversion in _FORMATTER.parse(text):
+        whole = _beside(whole, literal)
+        if name is not None:
+            value = _FORMATTER.convert_field(_FORMATTER.get_field(name, (), values)[0], conversion)
+            whole = _beside(whole, format(value, spec or ""))
+    return whole
+
+
+def _beside(before: str, after: str) -> str:
+    return f"{before}{' ' if _APART.fullmatch(before[-1:] + after[:1]) else ''}{after}"
+
+
+def sentences(texts: Iterable[str]) -> str:
+    """Return sentences as one text, with spaces between them; the punctuation of Chinese has its own."""
+    return reduce(lambda before, text: f"{before}{'' if _FULL_WIDTH.search(before) else ' '}{text}".strip(), texts, "")
 
 
 def noop(text: str, comment: str = "") -> str:

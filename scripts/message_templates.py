@@ -46,14 +46,20 @@ FUNCTIONS = frozenset(
         "batch_text",
         "disturbance",
         "held_back_by",
+        "preparation",
         "sentence",
+        "sentences",
         "_batch",
         "_because",
+        "_chosen_because",
+        "_columns",
         "_computing",
         "_conclusion",
         "_epoch",
+        "_preparation",
         "_rate",
         "_takes",
+        "_way_out",
     ]
 )
 """Functions whose results are shown, beside those whose name says so."""
@@ -79,11 +85,40 @@ KEYWORDS = frozenset(
 NOT_TEXT = frozenset(["code", "kind", "field", "path", "severity", "name", "port", "what"])
 """Arguments that are words for programs."""
 NAMES = re.compile(
-    r"(?:^|_)(?:reason|refusal|why|note|hint|message|cause|way_out|problem|warning|finding|expect|expected|all_done|reached)s?(?:_|$)",
+    r"(?:^|_)(?:reason|refusal|why|note|hint|message|cause|way_out|problem|warning|finding|expect|expected|all_done|reached|sentence|instead|passed)s?(?:_|$)",
     re.I,
 )
 """Names of variables and functions whose texts are shown."""
 JOINED = (
+    *("It is kept.", "They are kept.", "It is kept{why}", "They are kept{why}", "row {number}", "like {name}"),
+    *("the same as {first}", "{split}; the same as {first}, {split_2}", "the inputs of {first}"),
+    *("the inputs of {first}; {class} and {class_2}", "{metric} {own} against {other}"),
+    *("Weights of the best validation, iteration {iteration}.", "Weights of the best validation."),
+    *("Weights of the last iteration, iteration {iteration}.", "Weights of the last iteration."),
+    *("this torch ({version}) is built without CUDA, ROCm, XPU and MPS", "{cpu}, up to {threads} thread(s)"),
+    *("{label} for {targets}: a small network to start from.", "{low} s to {high} s"),
+    "It trains with {solver} for up to {epochs} epochs of mini-batches of {batch}: about {time} on two cores.",
+    *(
+        "{count} columns in this order ({names})",
+        "{what} {low} to {high}{basis}",
+        "normalised {what}",
+        "the sign {sign}",
+        "the mean",
+        "the median",
+        "the most frequent",
+    ),
+    "{which} of the training rows",
+    "counted from {origin}",
+    "T is any number of steps, the same for all sequences of a batch; the data has {low} to {high} steps.",
+    "T is any number of steps, the same for all sequences of a batch; the data has {low} steps.",
+    "The column '{time}' is a time in equal steps, and '{key}' tells series apart",
+    "The column '{time}' is a time in mostly equal steps, and '{key}' tells series apart",
+    "Column '{name}' is left out: it has {different} different texts in {rows} training rows",
+    "whole numbers",
+    "{count} classes",
+    "{count} number(s)",
+    "{count} label(s)",
+    *("{count} classes per {what}", "{count} number(s) per {what}", "{count} label(s) per {what}"),
     *("a whole number of at least {low}", "a whole number from {low} to {high}", "{zero}, or {number}"),
     *("most frequent class", "last value", "linear model", "season of {steps}"),
     *(
@@ -100,6 +135,8 @@ JOINED = (
 NOUNS = (
     *("class", "classes", "column", "columns", "device", "devices", "features", "image", "images", "label", "labels"),
     *("layer", "layers", "mask", "masks", "numbers", "pixels", "row", "rows", "samples", "sequence", "sequences"),
+    *("commas", "semicolons", "tabs", "bars", "more", "batch", "channel", "step", "depth", "height", "width"),
+    *("year", "month", "day of week", "hour", "elapsed days", "accuracy", "loss"),
     *("series", "sounds", "steps", "tables", "texts", "tokens", "transcripts", "volume", "voxels", "workers"),
     "experimental",
 )
@@ -317,7 +354,8 @@ def _shown_arguments(call: ast.Call) -> Iterator[ast.expr]:
     name = _name_of(call.func)
     is_error = (name.endswith("Error") and not hasattr(builtins, name)) or name == "ValueError"
     if name in ("append", "extend") and isinstance(call.func, ast.Attribute):
-        is_error = bool(NAMES.search(_name_of(call.func.value)))
+        whose = call.func.value.value if isinstance(call.func.value, ast.Subscript) else call.func.value
+        is_error = bool(NAMES.search(_name_of(whose)))
     if is_error or name in CALLS or name in ("NotLiftable", "Refused", "NotMarked") or NAMES.search(name):
         yield from call.args
         yield from (word.value for word in call.keywords if word.arg not in NOT_TEXT)

@@ -182,7 +182,7 @@ class AnswersPage(PairPage):
             names = (tr("Sample"), tr("Label"), first, tr("Confidence"), second, tr("Confidence"))
             lines = [
                 (
-                    f"{row['index']:,}",
+                    f"{row['index'] + 1:,}",
                     str(row["label"]),
                     str(row["first"]),
                     format_percent(row["first_confidence"], 1),

@@ -222,7 +222,7 @@ def _link(text: str, tip: str) -> QPushButton:
 
 
 def _name(row: Mapping[str, Any]) -> str:
-    return str(row.get("sample", f"#{row['index']:,}"))
+    return str(row.get("sample", f"#{row['index'] + 1:,}"))
 
 
 def _words(row: Mapping[str, Any]) -> str:

@@ -301,7 +301,7 @@ def sample_line(facts: Mapping[str, Any]) -> str:
     if sample.get("file"):
         where = Path(sample["file"]).name
     else:
-        where = tr("Sample {place:,} of the {split}", place=sample["place"], split=split_in_line(sample["split"]))
+        where = tr("Sample {place:,} of the {split}", place=sample["place"] + 1, split=split_in_line(sample["split"]))
         where = tr(", ", "between facts").join(filter(None, (where, sample.get("name", ""))))
     if sample.get("label"):
         where = tr("{sample}, labelled {label}", sample=where, label=sample["label"])
@@ -311,7 +311,7 @@ def sample_line(facts: Mapping[str, Any]) -> str:
 def _answer(output: Mapping[str, Any]) -> str:
     if top := output.get("top"):
         likely = [entry for entry in top[:3] if entry["probability"] >= 0.005 or entry is top[0]]
-        return ", ".join(f"{entry['class']} ({format_percent(entry['probability'], 1)})" for entry in likely)
+        return tr(", ").join(f"{entry['class']} ({format_percent(entry['probability'], 1)})" for entry in likely)
     if shares := output.get("shares"):
         first = sorted(shares.items(), key=lambda pair: -pair[1])[:3]
         return ", ".join(f"{name} {format_percent(share, 1)}" for name, share in first if share)

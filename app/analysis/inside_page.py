@@ -122,6 +122,7 @@ class InsidePage(RunPage):
         self.layer.setMinimumWidth(130)
         self.place.setAccessibleName(tr("Sample"))
         self.place.setPrefix(tr("Sample "))
+        self.place.setMinimum(1)  # samples are counted from 1 in the window, from 0 in requests
         for button, icon, name, step in (
             (self.earlier, "chevron-left", tr("Sample before"), -1),
             (self.later, "chevron-right", tr("Next sample"), 1),
@@ -172,7 +173,7 @@ class InsidePage(RunPage):
         self.method.setCurrentIndex(self.method.findData(self.facts.first_method))
         self._is_wanted, self.file = False, ""
         with QSignalBlocker(self.place):
-            self.place.setValue(0)
+            self.place.setValue(1)
         self._on_split()
         self._on_method()
         self._cancel()
@@ -193,7 +194,7 @@ class InsidePage(RunPage):
         self.split.setCurrentIndex(max(0, self.split.findData(split)))
         self._on_split()
         self.target.setCurrentIndex(0)
-        self.place.setValue(place)
+        self.place.setValue(place + 1)
         self._is_wanted = True
         self.ask()
 
@@ -218,7 +219,7 @@ class InsidePage(RunPage):
 
     def _on_split(self) -> None:
         counts = self.facts.samples or {} if self.has_splits else {}
-        self.place.setMaximum(max(0, counts.get(str(self.split.currentData()), 1_000_000) - 1))
+        self.place.setMaximum(max(1, counts.get(str(self.split.currentData()), 1_000_000)))
         self._on_changed()
 
     def _on_place(self) -> None:
@@ -244,7 +245,7 @@ class InsidePage(RunPage):
         control_names = METHODS[method][2]
         values: dict[str, Any] = {"method": method, "split": self.split.currentData() or ""}
         if SAMPLE in control_names:
-            values["sample"] = self.file or str(self.place.value())
+            values["sample"] = self.file or str(self.place.value() - 1)
         for name, key, box in ((LAYER, "layer", self.layer), (CLASS, "class_name", self.target)):
             if name in control_names and box.currentData():
                 values[key] = box.currentData()
@@ -351,7 +352,7 @@ class InsidePage(RunPage):
     def _show_sample(self, place: int) -> None:
         """Show a sample that was clicked below the points, and make it the one that other methods explain."""
         with QSignalBlocker(self.place):
-            self.place.setValue(place)
+            self.place.setValue(place + 1)
         self.file = ""
         question = self._question(method="sample", split=self.split.currentData() or "", sample=str(place))
         self._cancel()

@@ -277,7 +277,7 @@ class ScatterView(StillCanvas):
             return ""
         answer = self._arrays["predictions"][index]
         said = self._classes[int(answer)] if self._classes else format_number(answer)
-        place, name = self._arrays["places"][index], self._names[index]
+        place, name = self._arrays["places"][index] + 1, self._names[index]
         return tr("sample {place}: {name}; answer {answer}", place=place, name=name, answer=said)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -15,6 +15,7 @@ from netwright.app.plots.card import FINENESS, drawn_whole, picture_of, png_of, 
 from netwright.app.widgets import ValueTable
 from netwright.designer import markup, theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.files import write_atomically
 from netwright.engine.core.text import format_percent, format_value
@@ -198,7 +199,7 @@ class AnswerView(QWidget):
             theme.mark(label, "role", "error")
             right.addWidget(label)
         if "warnings" in answer:
-            label = QLabel(markup.visible("\n".join(answer["warnings"])))
+            label = QLabel(markup.visible("\n".join(map(message_text, answer["warnings"]))))
             label.setWordWrap(True)
             theme.mark(label, "role", "warning")
             right.addWidget(label)

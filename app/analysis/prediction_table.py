@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 from netwright.app.analysis.prediction_answers import Answer, answer_text
 from netwright.designer import markup, theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.items import TableModel
 from netwright.designer.language import tr
 from netwright.engine.core.csv_text import csv_text
@@ -96,8 +97,8 @@ class AnswersModel(TableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.text(answer, column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            lines = [name_of(answer) if not column else self.text(answer, column), *answer.get("warnings", ())]
-            return markup.wrapped("\n".join(lines))
+            words = name_of(answer) if not column else self.text(answer, column)
+            return markup.wrapped("\n".join((words, *map(message_text, answer.get("warnings", ())))))
         if role == Qt.ItemDataRole.DecorationRole and not column and "picture" in answer:
             return self._picture(index.row(), str(answer["picture"]))
         if role == Qt.ItemDataRole.ForegroundRole and column == 1 and "error" in answer:

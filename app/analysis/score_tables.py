@@ -24,7 +24,7 @@ def scores_of(target: Mapping[str, Any], result: Mapping[str, Any]) -> list[tupl
         rows.append((named(name), format_score(name, value)))
         if (interval := target.get(f"{name}_interval")) is not None:
             low, high = (format_score(name, end) for end in interval)
-            rows.append((f"{named(name)}, 95 %", tr("{low} to {high}", low=low, high=high)))
+            rows.append((tr("{metric}, 95 %", metric=named(name)), tr("{low} to {high}", low=low, high=high)))
     if target.get("mean_iou") is not None and target["per"] != "sample":
         rows.append((tr("Mean IoU"), format_figure(target["mean_iou"])))
     return rows

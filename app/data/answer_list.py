@@ -53,7 +53,7 @@ def rows_of(answer: Mapping[str, Any]) -> Iterator[list[str]]:
     yield [tr("Sample"), *(heads[name] for name in has), *map(str, columns)]
     cells = answer.get("cells", [[] for _ in rows])
     for row, more in zip(rows, cells, strict=True):
-        name = str(row.get("sample", f"{row['index']:,}"))
+        name = str(row.get("sample", f"{row['index'] + 1:,}"))
         yield [name, *(_cell(key, row.get(key)) for key in has), *map(str, more)]
 
 

@@ -131,7 +131,7 @@ def _of_series(series: Mapping[str, Any], spans: list[Span], tip: str) -> Tile:
 
 def tip_of(row: Mapping[str, Any], sample: Mapping[str, Any]) -> str:
     """Return all that is known of a sample, a line each."""
-    lines = [str(row.get("sample", tr("Sample {number:,}", number=row["index"])))]
+    lines = [str(row.get("sample", tr("Sample {number:,}", number=row["index"] + 1)))]
     if isinstance(row.get("label"), str):
         lines.append(tr("true: {label}, predicted: {answer}", label=row["label"], answer=row["prediction"]))
     if "confidence" in row:

@@ -14,8 +14,8 @@ from netwright.app.data.findings_strip import LineItem
 from netwright.app.documents import Documents
 from netwright.app.processes import EngineServer
 from netwright.designer import theme
-from netwright.designer.engine_messages import message_text
-from netwright.designer.language import noop, tr, translation
+from netwright.designer.engine_messages import message_text, part_text
+from netwright.designer.language import noop, sentences, tr, translation
 from netwright.engine.operations.data_requests import CHECK_DATA, CheckDataRequest
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_loading import held_bytes
@@ -129,7 +129,9 @@ class DataChecks(QFrame):
 
     def _item(self, finding: Mapping[str, Any]) -> LineItem:
         is_refused = finding["kind"] == "refused"
-        detail = ", ".join(str(name) for name, _ in finding["items"][:2]) if finding["kind"] != "gaps" else ""
+        detail = (
+            tr(", ").join(part_text(str(name)) for name, _ in finding["items"][:2]) if finding["kind"] != "gaps" else ""
+        )
         title = translation(REFUSED) if is_refused else message_text(finding["title"])
         return LineItem(
             str(finding["severity"]),
@@ -192,7 +194,7 @@ class DataChecks(QFrame):
         findings = [f for f in answer["findings"] if self._is_shown(f)]
         self._show(findings)
         self._say(_summary(answer, len(findings)))
-        self.state.setToolTip("\n".join(answer["passed"]))
+        self.state.setToolTip("\n".join(map(message_text, answer["passed"])))
 
     def _say(self, text: str, *, is_error: bool = False) -> None:
         self.state.setText(text)
@@ -224,7 +226,7 @@ class DataChecks(QFrame):
         items, kind = finding["items"], finding["kind"]
         rows = items if kind in self._is_whole else items[:FEW_SHOWN]
         for name, detail in rows:
-            column.addLayout(finding_row(named_finding(str(name), message_text(detail)), []))
+            column.addLayout(finding_row(named_finding(part_text(str(name)), message_text(detail)), []))
         if len(items) > len(rows):
 
             def unfold() -> None:
@@ -244,12 +246,12 @@ def _summary(answer: Mapping[str, Any], findings: int) -> str:
     """Return sentences on how much was checked, and with how many findings."""
     checked, samples = answer["checked"], answer["samples"]
     if not samples:
-        sentences = []
+        parts = []
     elif checked == samples:
-        sentences = [tr("%n sample(s) checked.", "", checked)]
+        parts = [tr("%n sample(s) checked.", "", checked)]
     else:
-        sentences = [tr("%n sample(s) of {total:,}, evenly spaced, checked.", "", checked, total=samples)]
+        parts = [tr("%n sample(s) of {total:,}, evenly spaced, checked.", "", checked, total=samples)]
     if answer["passed"]:
-        sentences.append(tr("%n check(s) passed.", "", len(answer["passed"])))
-    sentences.append(tr("%n finding(s).", "", findings) if findings else tr("Nothing found."))
-    return " ".join(sentences)
+        parts.append(tr("%n check(s) passed.", "", len(answer["passed"])))
+    parts.append(tr("%n finding(s).", "", findings) if findings else tr("Nothing found."))
+    return sentences(parts)

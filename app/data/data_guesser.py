@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 from netwright.app.data.option_words import noun_of, phrase_of
 from netwright.app.shell import Shell
 from netwright.designer.engine_messages import message_text
-from netwright.designer.language import tr, translation
+from netwright.designer.language import sentences, tr, translation
 from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.operations.data_requests import GUESS, GuessRequest
 from netwright.engine.project.data import DataOptions
@@ -41,7 +41,7 @@ class Brought:
     def text(self) -> str:
         """Return a sentence on the source of the path, and the reason."""
         guess = next((guess for guess in self.guesses if guess.source == self.chosen), None)
-        why = " " + message_text(f"{guess.reason}.") if guess is not None else ""
+        why = message_text(f"{guess.reason}.") if guess is not None else ""
         near = [
             tr(
                 "It could also be {kind}. {reason}.",
@@ -52,7 +52,7 @@ class Brought:
             if other.source != self.chosen and self.guesses[0].confidence - other.confidence < CLOSE
         ]
         kind = tr("{name}: {kind}.", name=self.path.name, kind=noun_of(SOURCES[self.chosen]))
-        return " ".join([f"{kind}{why}", *near])
+        return sentences((kind, why, *near))
 
 
 class DataGuesser(QObject):

@@ -30,7 +30,7 @@ def summary_of(options: DataOptions, info: DatasetInfo) -> str:
     """Return the sizes of the data: `364 images in 3 classes · 48 × 48 in colour · 10 MiB in memory`."""
     samples, first = _counted(options.source, sum(info.samples.values())), info.targets[0]
     if info.forecast is not None:
-        text = tr("{samples} of {columns}", samples=samples, columns=", ".join(info.forecast.targets))
+        text = tr("{samples} of {columns}", samples=samples, columns=tr(", ").join(info.forecast.targets))
     elif len(info.targets) > 1:
         text = tr("{samples} with {count} targets", samples=samples, count=len(info.targets))
     elif first.is_one_class:

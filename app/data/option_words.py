@@ -81,4 +81,4 @@ def _set(match: re.Match[str]) -> str:
     if field is None:
         return match[0]
     value = translation(field.word(match[2])) if isinstance(field, Choice) else match[2]
-    return f"“{translation(field.label)}: {value}”"
+    return tr("“{option}: {value}”", option=translation(field.label), value=value)

@@ -15,6 +15,7 @@ from netwright.app.data.sample_tables import make_table
 from netwright.app.data.samples_bar import SamplesBar
 from netwright.app.data.tiles import Tiles
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.project.dataset_info import DatasetInfo
 
@@ -63,7 +64,8 @@ class Preview(QWidget):
         column.setSpacing(12)
         if self.review is not None:
             column.addWidget(self.review)  # out of the old content, which is deleted
-            self.review.show_notes([*filter(None, [answer.get("loading")]), *(answer.get("notes") or [])])
+            loading = message_text(answer.get("loading") or "")
+            self.review.show_notes([*filter(None, [loading]), *(answer.get("notes") or [])])
         column.addWidget(_Beside(self._samples(answer, facts), self._aside(answer, facts)), 1)
         self._area.setWidget(self.content)
 

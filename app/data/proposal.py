@@ -9,6 +9,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from netwright.designer import markup, theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import LAYER, in_sentence, layer_label, noop, tr, translation
 from netwright.engine.network.analysis import Analysis, analyse
 from netwright.engine.network.network import Network
@@ -199,7 +200,7 @@ class ProposalCard(QFrame):
         text = count if has_layers else f"{label} · {count}" if network.layers else none
         self.figures.setText(markup.visible(text))
         self.make.setVisible(not has_layers and starter is not None)
-        self.make.setToolTip("" if starter is None else starter.detail)
+        self.make.setToolTip("" if starter is None else message_text(starter.detail))
         self.other.setText(tr("Show the network") if has_layers else tr("Start empty"))
 
     def _show_rows(self, rows: Sequence[Stage]) -> None:

@@ -57,18 +57,18 @@ def card_texts(
             environment = options if options.target == target else EnvironmentOptions(target=target)
             texts[target] = CardText(_in_short(resolve(environment, inventory, mini_batch_size), inventory))
         except UserError as refused:
-            texts[target] = CardText(str(refused))
+            texts[target] = CardText(message_text(refused))
     return texts
 
 
 def _refusal(target: str, inventory: DeviceInventory, options: EnvironmentOptions) -> str:
     """Return why an environment cannot be chosen; empty if it can be."""
     if target != "parallel":
-        return refusal(target, inventory) or ""
+        return message_text(refusal(target, inventory) or "")
     try:
-        return refusal(target, with_cluster(inventory, options)) or ""
+        return message_text(refusal(target, with_cluster(inventory, options)) or "")
     except UserError as refused:
-        return str(refused)
+        return message_text(refused)
 
 
 def _in_short(placement: Placement, inventory: DeviceInventory) -> str:
@@ -263,7 +263,7 @@ class PlacementText(QWidget):
         self.refusal, self.rate_scale, self.resolved = refusal, 1.0, {}
         numbers = ""
         if refusal:
-            self._say(markup.filled("{}", refusal), "error")
+            self._say(markup.filled("{}", message_text(refusal)), "error")
         elif inventory is None:
             self._say(markup.filled("{}", translation(_LOOKING)))
         else:
@@ -285,7 +285,7 @@ class PlacementText(QWidget):
             except UserError as refused:
                 self.refusal = str(refused)
                 self._say(markup.filled("{}", message_text(self.refusal)), "error")
-        self.numbers.setText(numbers)
+        self.numbers.setText(message_text(numbers))
         self.numbers.setVisible(bool(numbers))
 
     def _say(self, text: Markup, role: str = "muted") -> None:
@@ -294,8 +294,8 @@ class PlacementText(QWidget):
 
     def _strong(self, sentence: str) -> Markup:
         """Return the sentence as markup, with its first part in the colour of text."""
-        text = re.sub(r"^One process", "one process", sentence)
-        main = re.split(r";|\.(?:\s|$)", text, maxsplit=1)[0]
+        text = re.sub(r"^One process", "one process", message_text(sentence))
+        main = re.split(r"[;；。]|\.(?:\s|$)", text, maxsplit=1)[0]
         colour = theme.current().text.name()
         return markup.filled('<b style="color: {}">{}</b>{}', colour, main, text[len(main) :])
 

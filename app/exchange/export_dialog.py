@@ -204,7 +204,7 @@ class ExportDialog(Dialog):
         info = self._info if project.data == self._project.data else None
         record = preparation_of(project.network, project.data, info)
         formats = input_formats(record.for_onnx(()))
-        lines = [line for entry in formats for line in (f"{entry.name}: {entry.short()}", *entry.preparation)]
+        lines = [line for entry in formats for line in input_lines(entry.write())]
         self._write(self.takes, "\n".join(lines) or tr("The network has no input layer."))
         self.scripts.follow(takes_tokens=any(entry.content == "indices" for entry in record.inputs))
 
@@ -336,7 +336,7 @@ class ExportDialog(Dialog):
         self.copy_button.setText(tr("Copy code that runs it"))
         self.copy_button.show()
         self.folder_button.show()
-        self._end("\n".join([*lines, *answer["notes"]]), "good")
+        self._end("\n".join([*lines, *map(message_text, answer["notes"])]), "good")
         self.close_button.setText(tr("Close"))
 
     def _copy_code(self) -> None:

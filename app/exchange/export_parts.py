@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text, part_text
 from netwright.designer.forms.form import Form
 from netwright.designer.items import table_item
 from netwright.designer.language import noop, tr, translation
@@ -124,7 +125,17 @@ def text_label(name: str) -> QLabel:
 
 def input_lines(entry: dict[str, Any]) -> list[str]:
     """Return the lines on one input from the answer of the export."""
-    return [f"{entry['name']}: {entry['text']}", *entry["preparation"]]
+    values = str(entry["text"]).rpartition(f", {entry['dtype']}, ")[0]
+    sizes = " × ".join(size if isinstance(size, str) else f"{size:,}" for size in entry["shape"])
+    short = tr(
+        "{name}: {values}, {type}, {sizes} ({axes})",
+        name=entry["name"],
+        values=part_text(values),
+        type=entry["dtype"],
+        sizes=sizes,
+        axes=tr(", ").join(map(part_text, entry["axes"])),
+    )
+    return [short, *map(message_text, entry["preparation"])]
 
 
 def listed(names: Sequence[str]) -> str:

@@ -172,7 +172,7 @@ class ActivationsOverlay(QObject):
         answer = sample["outputs"][0].get("class")
         label = tr("labelled {label}", label=sample["label"]) if sample.get("label") else ""
         note = ", ".join(filter(None, (label, tr("answer {answer}", answer=answer) if answer is not None else "")))
-        self._tell(note, tr("Sample {place:,} of {count:,}", place=sample["place"], count=self._count))
+        self._tell(note, tr("Sample {place:,} of {count:,}", place=sample["place"] + 1, count=self._count))
 
     # ---- the canvas ----
 

@@ -28,7 +28,7 @@ from netwright.app.plots.plot_data import LinkedXAxis
 from netwright.app.plots.timeline import Along
 from netwright.app.plots.traces import Traces
 from netwright.app.plots.words import metric_title
-from netwright.app.runs.run_texts import label_of, letters_of, option_label, state_in_words, text_of
+from netwright.app.runs.run_texts import label_of, letters_of, option_label, option_text, state_in_words, text_of
 from netwright.app.runs.segments import PairPage, Segments
 from netwright.app.runs.watched_page import WatchedPair
 from netwright.designer import theme
@@ -97,7 +97,7 @@ def _best(name: str, values: Sequence[float | None]) -> frozenset[int]:
 
 def _options(runs: Sequence[RunSummary]) -> Iterator[Row]:
     for path in in_order(option_names(runs)):
-        yield Row(option_label(path), tuple(run.option_text(path) for run in runs), path)
+        yield Row(option_label(path), tuple(option_text(run, path) for run in runs), path)
 
 
 class ComparePage(QWidget):

@@ -14,7 +14,7 @@ from netwright.app.plots.plot_items import Line, Markers, table_markup
 from netwright.app.plots.series import Floats
 from netwright.app.plots.timeline import Along
 from netwright.app.plots.traces import Curve, Trace
-from netwright.app.plots.words import metric_name
+from netwright.app.plots.words import metric_in_a_line
 from netwright.designer import markup, theme
 from netwright.designer.language import tr, translation
 from netwright.designer.markup import Markup
@@ -129,7 +129,7 @@ class ComparisonPlot(Plot):
         """Draws the curves that there are."""
         lines = self._lines()
         if not lines:
-            return tr("These runs have no {quantity} to show.", quantity=metric_name(self.comparison.name))
+            return tr("These runs have no {quantity} to show.", quantity=metric_in_a_line(self.comparison.name))
         while len(self._runs) < len(self.comparison.traces):
             self._add_run()
         self.dress()

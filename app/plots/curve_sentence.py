@@ -4,7 +4,7 @@ import numpy as np
 
 from netwright.app.plots.plot_data import PlotData
 from netwright.app.plots.series import Floats
-from netwright.designer.language import tr
+from netwright.designer.language import sentences, tr
 from netwright.engine.core.text import format_value
 
 RECENT = 3
@@ -43,7 +43,7 @@ def sentence(data: PlotData) -> str:
         texts.append(tr("Best {value} after iteration {step}.", value=_shown(data, value), step=f"{step:,.0f}"))
     if len(data.points["test"]):
         texts.append(tr("Test {value}.", value=_shown(data, data.points["test"].last[1])))
-    return " ".join(texts)
+    return sentences(texts)
 
 
 def _trend(values: Floats) -> str:

@@ -27,15 +27,9 @@ def metric_in_a_line(name: str) -> str:
     return title if title != title_of(name) else in_a_line(name)
 
 
-def metric_name(name: str) -> str:
-    """Translate a metric's name; in English it is that of its option, such as `rmse`."""
-    title = metric_title(name)
-    return title if title != title_of(name) else name
-
-
 def metric_text(name: str, value: float) -> str:
     """Return a metric with its name, such as `accuracy 96.4 %` or `loss 0.113`."""
-    return f"{metric_name(name)} {format_score(name, value)}"
+    return f"{metric_in_a_line(name)} {format_score(name, value)}"
 
 
 def split_title(split: str) -> str:

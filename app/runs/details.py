@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from netwright.app.runs.notes_editor import Kind, NotesEditor
-from netwright.app.runs.run_texts import label_of, option_label, text_of, when
-from netwright.designer import theme
+from netwright.app.runs.run_texts import label_of, option_label, option_text, text_of, when
+from netwright.designer import markup, theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.language import tr
 from netwright.designer.markup import visible
@@ -29,11 +29,13 @@ from netwright.engine.runs.summary import RunSummary
 
 ALWAYS = tuple(f"training.{name}" for name in ("solver", "initial_learn_rate", "mini_batch_size", "max_epochs", "seed"))
 """Options that are listed, also where they have their defaults."""
+WIDEST_VALUE = 220
+"""Width of a value, such as a path: the names keep room."""
 FACTS = ("created", "seconds", "environment", "epochs")
 
 
 class FigureList(QWidget):
-    """Names at the left, values at the right; long names are elided."""
+    """Names at the left, values at the right; long ones are elided."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,8 +62,9 @@ class FigureList(QWidget):
         for number, (label, value) in enumerate(self._rows):
             name, text = facts[number] if number < len(facts) else ("", "")
             label.setText(name)
-            value.setText(visible(text))
-            value.setToolTip(tips.get(name, ""))
+            cut = markup.elided(value.fontMetrics(), text, Qt.TextElideMode.ElideMiddle, WIDEST_VALUE)
+            value.setText(cut)
+            value.setToolTip(tips.get(name, "") or (visible(text) if cut != visible(text) else ""))
             label.setVisible(bool(text))
             value.setVisible(bool(text))
 
@@ -176,7 +179,7 @@ class RunOptions(QScrollArea):
         self.changes.setText(visible("\n".join(map(str, run.changes))) or tr("Nothing"))
         theme.mark(self.changes, "role", "" if run.changes else "muted")
         paths = in_order({*option_names([run]), *ALWAYS})
-        options = [(option_label(path), run.option_text(path)) for path in paths]
+        options = [(option_label(path), option_text(run, path)) for path in paths]
         self.options.show_facts([(label, text or tr("none")) for label, text in options], tips={})
 
 

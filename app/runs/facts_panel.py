@@ -326,7 +326,8 @@ class FactsPanel(QWidget):
     def _show_baselines(self, result: Mapping[str, Any]) -> None:
         """Show the answers that need no network, beside the metrics of one."""
         metric, errors = errors_beside(result)
-        texts = (f"{message_text(name)}: {_whole(metric_text(metric, value))}" for name, value in errors.items())
+        scores = {message_text(name): _whole(metric_text(metric, value)) for name, value in errors.items()}
+        texts = (tr("{name}: {score}", name=name, score=score) for name, score in scores.items())
         self.progress.set("Baselines", "\n".join(texts))
         self._warning = closing_warning(result)
         if self._warning and self._state == "finished":
@@ -346,11 +347,11 @@ class FactsPanel(QWidget):
         backend = environment.get("backend") or ""
         self.hardware.set("Environment", str(environment.get("resolved", "")))
         self.hardware.set("Workers", f"{workers} · {backend}" if backend else f"{workers}")
-        self.hardware.set("Device", event.hardware)
+        self.hardware.set("Device", message_text(event.hardware))
         self.head.show_place(samples_text(event.samples), str(environment.get("resolved", "")))
         self.data.set("Samples", " · ".join(map(_whole, counts_of(event.samples))))
         self._show_batch()
-        self.hardware.explain("Environment", event.sentence)
+        self.hardware.explain("Environment", message_text(event.sentence))
         for section in (self.progress, self.hardware, self.data):
             section.show()
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from netwright.app.plots.words import metric_in_a_line, metric_text, split_title
 from netwright.designer.engine_messages import duration_text
 from netwright.designer.language import close_han, in_sentence, noop, tr, translation
+from netwright.engine.core.fields import Choice
 from netwright.engine.core.text import format_ago, format_number
 from netwright.engine.project.options.metric_options import format_score
 from netwright.engine.project.project import SECTIONS
@@ -120,6 +121,14 @@ def option_label(path: str) -> str:
     record = SECTIONS.get(section)
     field = record.fields.get(name) if record is not None else None
     return translation(field.label) if field is not None else path
+
+
+def option_text(run: RunSummary, path: str) -> str:
+    """Return the value of an option, where it is a choice as its field in the dialog has it."""
+    section, _, name = path.partition(".")
+    record, text = SECTIONS.get(section), run.option_text(path)
+    field = record.fields.get(name) if record is not None else None
+    return translation(field.word(text)) if isinstance(field, Choice) and text in field.options else text
 
 
 def differing(runs: Sequence[RunSummary]) -> list[str]:

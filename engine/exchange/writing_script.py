@@ -10,7 +10,7 @@ from pathlib import Path
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import not_written, refuse_destination, refuse_overwriting, write_atomically
-from netwright.engine.data.sources.tokens import CLOSING, OPENING, OTHER, WORD
+from netwright.engine.data.sources.tokens import CLOSING, OPENING, OTHER, WIDE, WORD
 from netwright.engine.exchange.operations.export import ExportRequest
 from netwright.engine.exchange.snippet import WITHOUT_TELEMETRY
 from netwright.engine.exchange.writing_template import DECODING, MAIN, NETWORKS, VOCABULARIES
@@ -115,7 +115,7 @@ def _constants(how: TextPreparation | None, count: int) -> Iterator[str]:
     yield f"MOST = {how.most or None}  # tokens of a prompt that are read; None: all"
     if how.tokens == "word":
         yield f"IS_LOWER_CASE = {how.lower_case == 'yes'}"
-        yield f"WORD = re.compile({WORD.pattern!r})"
+        yield f"WORD, WIDE = re.compile({WORD.pattern!r}), re.compile({WIDE.pattern!r})"
         signs = ("".join(sorted(signs)) for signs in (OPENING, CLOSING))
         yield f"OPENING, CLOSING, OTHER = {', '.join(map(literal, (*signs, OTHER)))}"
         words = textwrap.wrap(", ".join(map(literal, how.words)), 110, break_long_words=False, break_on_hyphens=False)

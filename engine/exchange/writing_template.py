@@ -60,7 +60,8 @@ def text_of(tokens):
     text, before = "", "\\n"
     for token in tokens:
         name = WORDS[token - 1] if token else OTHER
-        has_space = "\\n" not in (before, name) and name not in CLOSING and before not in OPENING
+        is_wide = WIDE.match(name) or WIDE.match(before)
+        has_space = not is_wide and "\\n" not in (before, name) and name not in CLOSING and before not in OPENING
         text, before = f"{text} {name}" if has_space else text + name, name
     return text
 '''

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from netwright.designer import language
-from netwright.designer.engine_messages import FEW_LETTERS, Catalogue, duration_text, message_text
+from netwright.designer.engine_messages import FEW_LETTERS, Catalogue, duration_text, message_text, part_text
 from netwright.engine.core.errors import FieldError, UserError, plural
 from netwright.engine.project.training import TrainingOptions
 from scripts.make_translations import TRANSLATIONS, TS, texts
@@ -88,6 +88,17 @@ def test_what_is_not_known_stays(chinese) -> None:
 def test_english_stays_as_it_is() -> None:
     assert message_text("There is no file a.") == "There is no file a."
     assert duration_text(276) == "4 m 36 s"
+
+
+def test_sentences_of_a_library_stay(chinese) -> None:
+    text = "a.wav (it is damaged (Error in WAV file. No 'data' chunk marker.))"
+    assert message_text(text) == "a.wav (它已损坏 (Error in WAV file. No 'data' chunk marker.))"
+
+
+def test_lists_of_known_words(chinese) -> None:
+    text = "Column 'd' holds dates such as 2024-01-31: encoded as year, month, day of week (data.dates)."
+    assert message_text(text) == "列“d”含有 2024-01-31 形式的日期：编码为年、月、星期 (data.dates)。"
+    assert (part_text("row 12"), message_text("row 12")) == ("第 12 行", "row 12")
 
 
 def test_durations(chinese) -> None:

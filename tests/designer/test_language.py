@@ -60,6 +60,22 @@ def test_lists_of_words(use) -> None:
     assert language.listed(["Run 1", "Run 2"]) == "Run 1 和 Run 2"
 
 
+def test_values_stand_apart_from_chinese(use) -> None:
+    assert language.filled("{what}的运行", {"what": "RMSE"}) == "RMSE的运行"
+    use("zh_CN")
+    assert language.filled("按{what}排序", {"what": "RMSE"}) == "按 RMSE 排序"
+    assert (
+        language.filled("{share}的{what!s}，{n:,}个", {"share": "95 %", "what": "样本", "n": 2000})
+        == "95 % 的样本，2,000 个"
+    )
+    assert language.filled("{what}：“{name}”", {"what": "层", "name": "fc_1"}) == "层：“fc_1”"
+
+
+def test_sentences_stand_beside_each_other(use) -> None:
+    assert language.sentences(("One.", "", "Two.")) == "One. Two."
+    assert language.sentences(("一。", "", "二。", "Three.", "四。")) == "一。二。Three. 四。"
+
+
 def test_several_choices_are_typed_in_the_language(use) -> None:
     field = TrainingOptions.fields["metrics"]
     use("zh_CN")

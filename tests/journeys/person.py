@@ -1,4 +1,5 @@
-"""Somebody at the window, who reads, clicks, types and drops files; never code that calls the window's parts."""
+"""Somebody at the window, who reads, clicks, types and drops files; never code that calls the window's parts. What is
+clicked, chosen and typed into is named in English, and looked for in the language of the window."""
 
 import os
 import re
@@ -7,7 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -28,6 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from netwright.designer.language import translation
 from tests.app.clipping import clipped, settle
 from tests.journeys.dialogs import PATIENCE_MS, Dialogs, wait_until
 from tests.journeys.screen import ScreenWatch, columns_of, plain, screen_words, seen, windows
@@ -122,6 +124,7 @@ class Person:
 
     def button(self, text: str, *, within: str = "") -> QAbstractButton | None:
         """The button, link or check box with this text, or screen reader's name, if it is in sight."""
+        text = _own(text)
         for widget in seen(self._area(within)):
             if isinstance(widget, QAbstractButton):
                 name = _bare(widget.accessibleName())
@@ -147,7 +150,7 @@ class Person:
 
     def tab(self, name: str) -> None:
         """Click a tab of the window: Data, Design or Runs."""
-        tab = next(b for b in self.window.findChildren(QPushButton) if b.text() == name and b.isCheckable())
+        tab = next(b for b in self.window.findChildren(QPushButton) if b.text() == _own(name) and b.isCheckable())
         QTest.mouseClick(tab, Qt.MouseButton.LeftButton)
 
     def set_options(self, **options: str) -> None:
@@ -166,6 +169,7 @@ class Person:
         """Press Train, which may have another name, for this number of epochs, or as it is."""
         if epochs:
             self.set_options(**{"Max epochs": str(epochs)})
+        name = _own(name)
         self._wait(lambda: self.button(name) is not None, f"for the button {name}")
         buttons = [b for b in self.window.findChildren(QPushButton) if b.text() == name and b.isVisible()]
         start = next(b for b in buttons if not b.isCheckable())
@@ -174,10 +178,10 @@ class Person:
     def train_to_the_end(self, *, epochs: int = 0) -> None:
         """Train and look at what comes of it."""
         self.train(epochs=epochs)
-        self.wait_to_see("✓ Finished$", or_else="Failed|could not|cannot")
+        self.wait_to_see(f"✓ {_own('Finished')}$", or_else="Failed|could not|cannot|失败|无法|不能")
         self.look("trained")
 
-    def make_network(self, layers: str = "^[1-9][0-9]* layers") -> None:
+    def make_network(self, layers: str = "^[1-9][0-9]* (layers|个层)") -> None:
         """Let the data propose a network."""
         self.click("Make a network")
         self.wait_to_see(layers)
@@ -207,7 +211,7 @@ class Person:
         """Choose an entry of the menu bar."""
         entries = self.window.menuBar().actions()
         for name in path[:-1]:
-            entry = next((a for a in entries if _bare(a.text()) == name), None)
+            entry = next((a for a in entries if _bare(a.text()) == _own(name)), None)
             assert entry is not None, f"no menu {name}: {[a.text() for a in entries]}"
             menu = entry.menu()
             assert isinstance(menu, QMenu)
@@ -220,12 +224,12 @@ class Person:
         self._wait(lambda: isinstance(QApplication.activePopupWidget(), QMenu), "for a menu")
         menu = QApplication.activePopupWidget()
         assert isinstance(menu, QMenu)
-        entry = next((a for a in menu.actions() if _bare(a.text()) == text), None)
+        entry = next((a for a in menu.actions() if _bare(a.text()) == _own(text)), None)
         assert entry is not None, f"no entry {text}: {[a.text() for a in menu.actions()]}"
         QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(entry).center())
 
     def _choose_entry(self, entries: list, text: str) -> None:
-        entry = next((a for a in entries if _bare(a.text()) == text), None)
+        entry = next((a for a in entries if _bare(a.text()) == _own(text)), None)
         assert entry is not None, f"no entry {text}: {[a.text() for a in entries]}"
         assert entry.isEnabled(), f"{text} cannot be chosen"
         entry.trigger()
@@ -251,7 +255,7 @@ class Person:
         """Choose an entry of the combo box of this name, by the keyboard."""
         box = self._field(name, QComboBox, within)
         self._into_view(box)
-        number = next((n for n in range(box.count()) if re.fullmatch(text, box.itemText(n))), -1)
+        number = next((n for n in range(box.count()) if re.fullmatch(_own(text), box.itemText(n))), -1)
         assert number >= 0, f"{name} offers {[box.itemText(n) for n in range(box.count())]}, not {text}"
         box.setFocus()
         step = Qt.Key.Key_Down if number > box.currentIndex() else Qt.Key.Key_Up
@@ -342,13 +346,13 @@ class Person:
     def open_example(self, name: str) -> None:
         """Click a card of the start page."""
         self.click(name)
-        self._wait(lambda: self.sees(r"^[1-9]\d* layers"), "for its layers")
+        self._wait(lambda: self.sees(r"^[1-9]\d* (layers|个层)"), "for its layers")
 
     def export(self, path: Path) -> None:
         """Write what the export dialog in front offers to a file, and copy the code that it offers."""
         self.type_into("File to write", str(path))
         self.click("Export")
-        self.wait_to_see("ONNX Runtime agrees", or_else="refused|could not|do not agree")
+        self.wait_to_see("ONNX Runtime (agrees|与此一致)", or_else="refused|could not|do not agree|无法|不一致")
         self.look("exported")
         self.click("Copy code that runs it")
         self.click("Close")
@@ -389,7 +393,7 @@ class Person:
         return self._fields(name, kind, within)[0]
 
     def _fields(self, name: str, kind: type[Kind], within: str) -> list[Kind]:
-        area = self._area(within)
+        area, name = self._area(within), _own(name)
         fields = [w for w in area.findChildren(kind) if w.isVisible() and isinstance(w, kind)]
         named = [w for w in fields if w.accessibleName().partition(",")[0] == name]
         if not named:
@@ -412,4 +416,10 @@ class Person:
 
 def _bare(text: str) -> str:
     """A text without mnemonic and shortcut."""
-    return text.replace("&", "").partition("\t")[0]
+    return re.sub(r"\(&\w\)|&", "", text).partition("\t")[0]
+
+
+def _own(text: str) -> str:
+    """A text of ours, or of Qt's, in the language of the window."""
+    shown = translation(text)
+    return shown if shown != text else QCoreApplication.translate("QPlatformTheme", text)

@@ -24,7 +24,7 @@ def test_texts_are_sorted_by_topic(visit: Visit, place: Path) -> None:
     person.fill("Rain and cold wind, the forecast said: a storm with snow and fog, and very few degrees.")
     assert person.wait_to_see(r"^(cooking|sport|weather): \d").count("%") == 3
     person.look("predicted")
-    person.explain("supports the class|lowers|Influence|Sample 0 of the test split")
+    person.explain("supports the class|lowers|Influence|Sample 1 of the test split")
 
 
 @pytest.mark.journey

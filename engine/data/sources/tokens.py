@@ -1,9 +1,10 @@
 """Texts as indices of tokens: bytes, words, or pieces of words. The same for training and for new texts.
 
-A vocabulary is fitted on the training split. Words are runs of letters, digits and underscores; every other sign, and
-the end of a line, is a word of its own. The most frequent ones get the indices from 1, in the order of the alphabet
-where two are as frequent; index 0 stands for all others. Pieces are byte-pair encoding (Sennrich et al., 2016) of
-bytes, as in GPT-2, trained by the library tokenizers; they can spell any text.
+A vocabulary is fitted on the training split. Words are runs of letters, digits and underscores; a character of Chinese
+or Japanese, which have no spaces between words, every other sign, and the end of a line, is a word of its own. The most
+frequent ones get the indices from 1, in the order of the alphabet where two are as frequent; index 0 stands for all
+others. Pieces are byte-pair encoding (Sennrich et al., 2016) of bytes, as in GPT-2, trained by the library tokenizers;
+they can spell any text.
 """
 
 import re
@@ -20,7 +21,11 @@ from netwright.engine.core.fields import printable
 from netwright.engine.data.sources.source import Array
 from netwright.engine.project.preparation import TextPreparation
 
-WORD = re.compile(r"\w+|\n|[^\w\s]")
+_CHARACTERS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""Those of Chinese and Japanese."""
+WORD = re.compile(rf"[{_CHARACTERS}]|[^\W{_CHARACTERS}]+|\n|[^\w\s]")
+WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
+"""Characters and signs beside which no space stands."""
 OTHER = "<other>"
 OPENING, CLOSING = frozenset("([{#$/-'’@"), frozenset(".,;:!?)]}%/-'’")
 """Signs that no space follows, and those that none stands before."""
@@ -155,7 +160,8 @@ def decode(how: TextPreparation, tokens: Sequence[int]) -> str:
 
 def _has_space(before: str, word: str) -> bool:
     """Return whether a space stands between two words or signs."""
-    return "\n" not in (before, word) and word not in CLOSING and before not in OPENING
+    is_wide = WIDE.match(word) or WIDE.match(before)
+    return not is_wide and "\n" not in (before, word) and word not in CLOSING and before not in OPENING
 
 
 @lru_cache(maxsize=4)

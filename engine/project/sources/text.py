@@ -1,5 +1,6 @@
 """Texts: with a class or number each, or to predict the next token."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,10 @@ if TYPE_CHECKING:
 TEXT_SUFFIXES = (".txt", ".text", ".md")
 TABLES = (".csv", ".tsv")
 SPACES = 5
-"""Spaces in a cell from which it is a sentence."""
+"""Spaces in a text from which it is a sentence."""
+_CHARACTER = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
+_PER_SPACE = 2
+"""Characters of Chinese or Japanese, which have no spaces, that count as one."""
 LOOKED_AT = 50
 """Rows of a table in which sentences are looked for: half of a column's cells."""
 
@@ -190,15 +194,20 @@ class TextFiles(SourceType):
             return None
         if peek.suffix in TABLES:
             rows, names = peek.table.rows[:LOOKED_AT], peek.table.dialect.names
-            spaces = [sorted(row[place].count(" ") for row in rows) for place in range(len(names) if rows else 0)]
+            spaces = [sorted(_spaces(row[place]) for row in rows) for place in range(len(names) if rows else 0)]
             if not any(counts[len(counts) // 2] >= SPACES for counts in spaces):
                 return None
             return Guess(self.key, 0.92, "The table has a column of sentences")
         lines = peek.text.splitlines()
         first = lines[:20]
         has_columns = len(first) > 1 and any(len({line.count(sign) for line in first} - {0}) == 1 for sign in ",;\t")
-        is_prose = not has_columns and any(line.count(" ") >= SPACES for line in first)
+        is_prose = not has_columns and any(_spaces(line) >= SPACES for line in first)
         return Guess(self.key, 0.92 if is_prose else 0.6, f"The file holds text: {' '.join(first)[:60]}")
+
+
+def _spaces(text: str) -> int:
+    """Return the number of places between words, about."""
+    return text.count(" ") + len(_CHARACTER.findall(text)) // _PER_SPACE
 
 
 def is_text(name: str) -> bool:

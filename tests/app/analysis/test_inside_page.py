@@ -92,7 +92,7 @@ def test_what_is_offered_follows_from_the_run(page: InsidePage) -> None:
 
 
 def test_a_question_names_sample_layer_and_class(page: InsidePage, server: FakeServer, run: Path) -> None:
-    page.place.setValue(3)
+    page.place.setValue(4)
     page.layer.setCurrentIndex(1)
     page.target.setCurrentIndex(2)
     page.button.click()
@@ -117,7 +117,7 @@ def test_a_heat_map_lies_over_its_sample(page: InsidePage, server: FakeServer) -
     assert isinstance(view, HeatView)
     assert view.span == (0.0, 4.0)
     assert view.words(QPointF(2, 12)) == "row 0, column 0: 0"
-    assert page.state.text() == "Sample 3 of the test split, labelled cat. Answer: dog (90.0 %), cat (10.0 %)."
+    assert page.state.text() == "Sample 4 of the test split, labelled cat. Answer: dog (90.0 %), cat (10.0 %)."
     page.later.click()
     page._soon.timeout.emit()
     assert server.asked[-1].given["sample"] == "1"  # another sample is shown at once
@@ -197,12 +197,12 @@ def test_a_click_on_a_point_shows_its_sample(page: InsidePage, server: FakeServe
     assert isinstance(view, ScatterView)
     view.resize(600, 440)
     x, y = view.places()[2]
-    assert view.words(QPointF(x, y)) == "sample 9: dog; answer cat"
+    assert view.words(QPointF(x, y)) == "sample 10: dog; answer cat"
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPointF(x, y).toPoint())
     assert question_of(server) == {"method": "sample", "split": "test", "sample": "9"}
     answer(page, server, {"method": "sample", "sample": SAMPLE}, picture=np.zeros((4, 4), np.uint8))
     assert len(page.cards) == 2
-    assert page.place.value() == 9
+    assert page.place.value() == 10
 
 
 def test_a_refusal_calls_methods_as_they_are_offered(page: InsidePage, server: FakeServer) -> None:

@@ -118,7 +118,7 @@ def test_scores_confusions_calibration_and_samples_are_shown(page: ScoresPage, s
             ["cat", "3", *(f"{value}  (0.400 to 1.00)" for value in ("1.00", "0.667", "0.800"))],
             ["dog", "1", "0.500", "1.00", ""],
         ],
-        [["3", "cat", "dog", "92.0 %", "2.50"]],
+        [["4", "cat", "dog", "92.0 %", "2.50"]],
     ]
 
 
@@ -219,7 +219,7 @@ def test_numbers_are_shown_against_the_true_ones(page: ScoresPage, server: FakeS
     assert "predicted 3" in str(plot.readout(2.9)[1])
     row = {"place": 0, "index": 2, "label": [5.0], "prediction": [3.0], "loss": 2.0}
     server.answer("samples", {"total": 1, "rows": [row], "columns": ["rooms"], "cells": [["4"]]})
-    assert tables(page) == [[["2", "5", "3", "2.00", "4"]]]
+    assert tables(page) == [[["3", "5", "3", "2.00", "4"]]]
 
 
 def test_many_numbers_share_one_plot(page: ScoresPage, server: FakeServer) -> None:

@@ -65,7 +65,7 @@ def test_the_newest_run_is_shown_sample_by_sample(
     scene = window.design.canvas.network_scene
     assert [len(images) for images in scene.strips.images.values()] == [2]
     bar = window.design.lens_bar
-    assert (bar.sample.text(), bar.text.text()) == ("Sample 0 of 5", "labelled cat, answer dog")
+    assert (bar.sample.text(), bar.text.text()) == ("Sample 1 of 5", "labelled cat, answer dog")
     bar.before.click()
     assert server.asked[-1].given["sample"] == "4"
     window.design.lenses.choose("attribution")

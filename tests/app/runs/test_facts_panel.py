@@ -370,7 +370,7 @@ def test_a_forecast_stands_beside_the_baselines(panel: FactsPanel, rmse: float, 
     panel.take(Ended(state="finished", reason="all epochs", result=result))
     panel.show_outcome(Outcome("finished", "all epochs"))
     shown = panel.progress.text("Baselines").replace("\u00a0", " ")
-    assert shown.split("\n") == ["last value: rmse 0.520", "season of 24: rmse 0.440"]
+    assert shown.split("\n") == ["last value: RMSE 0.520", "season of 24: RMSE 0.440"]
     said = panel.head.reason.text()
     assert said.startswith("The network is no better than" if is_worse else "All epochs")
     assert panel.head.reason.property("role") == ("warning" if is_worse else "help")

@@ -14,9 +14,10 @@ from netwright.engine.data.loading.load import load
 from netwright.engine.data.loading.loaded import LoadedData
 from netwright.engine.data.loading.preview_data import preview
 from netwright.engine.data.sources.text_reader import texts_in
+from netwright.engine.data.sources.tokens import decode, words_in
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import IGNORED, DatasetInfo
-from netwright.engine.project.preparation import Preparation
+from netwright.engine.project.preparation import Preparation, TextPreparation
 from netwright.engine.project.preparing import preparation_of
 from netwright.engine.project.sources.guess import guesses
 from tests.builders import chain, layer
@@ -241,3 +242,13 @@ def test_sentences_are_guessed(tmp_path: Path) -> None:
     (tmp_path / "d.txt").write_text(GOOD)
     assert guesses(tmp_path / "d.csv")[0].source == "text"
     assert guesses(tmp_path / "d.txt")[0].reason == f"The file holds text: {GOOD}"
+    rows = [f"今天下雨，气温很低，大家觉得冷{number}。,天气" for number in range(9)]
+    (tmp_path / "c.csv").write_text("\n".join(["正文,主题", *rows]))
+    assert guesses(tmp_path / "c.csv")[0].source == "text", "Chinese has no spaces between words"
+
+
+def test_characters_of_chinese_are_words() -> None:
+    words = words_in("今天下雨，GPT-4 says ひら it's", lower_case=False)
+    assert words == ["今", "天", "下", "雨", "，", "GPT", "-", "4", "says", "ひ", "ら", "it", "'", "s"]
+    how = TextPreparation(tokens="word", vocabulary=15, words=tuple(words))
+    assert decode(how, range(1, 15)) == "今天下雨，GPT-4 saysひらit's"
