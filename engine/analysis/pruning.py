@@ -7,9 +7,11 @@ magnitudes (Li et al., Pruning Filters for Efficient ConvNets, 2017), times that
 """
 
 import time
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 
 import torch
 
@@ -24,7 +26,7 @@ from netwright.engine.lowering.weights_folder import State
 from netwright.engine.models.open_model import open_model
 from netwright.engine.models.trained_model import Model
 from netwright.engine.network.analysis import analyse
-from netwright.engine.network.channels import COUNTS, DEPTHWISE, PER_CHANNEL, Channels, channels_of
+from netwright.engine.network.channels import DEPTHWISE, PER_CHANNEL, Channels, channels_of
 from netwright.engine.network.network import Network
 from netwright.engine.project.file import save
 from netwright.engine.project.weights import WeightsOptions
@@ -73,30 +75,53 @@ def _is_weight(key: str) -> bool:
 
 
 def _structured(network: Network, weights: Mapping[str, torch.Tensor], amount: float) -> Pruned:
-    analysis = analyse(network)
-    channels, layers = channels_of(network, analysis), prefixes(network, analysis)
-    for id in channels.made:
-        if not _is_plain(network, id, _state_of(weights, layers[id])):
-            channels.keep(channels.made[id], f"'{network.layers[id].name}' has weights that pruning does not know")
+    layers = prefixes(network, analyse(network))
+    channels, removed, notes = select_channels(network, weights, amount, layers)
+    smaller = channels.without(removed)
+    return Pruned(smaller, _sliced(channels, weights, layers, removed), notes)
+
+
+def select_channels(
+    network: Network, weights: Mapping[str, torch.Tensor], amount: float, layers: Mapping[str, tuple[str, ...]]
+) -> tuple[Channels, set[int], tuple[str, ...]]:
+    """Return the channels of a network, the roots of those to remove, and notes on layers that keep all. `layers`:
+    the prefixes of their weights. Raises `UserError` where none can be removed."""
+    channels = channels_of(network, analyse(network))
+    for path, labels in channels.made.items():
+        if not {key.rpartition(".")[2] for key in _state_of(weights, layers[path])} <= {"weight", "bias"}:
+            channels.keep(labels, f"'{channels.name(path)}' has weights that pruning does not know")
+    _tie_copies(channels, _importance(channels, weights, layers))
     sizes = _importance(channels, weights, layers)
     removed: set[int] = set()
-    notes = []
+    notes: dict[str, None] = {}
     for group in channels.groups():
-        roots = list(dict.fromkeys(channels.root(label) for id in group for label in channels.made[id]))
+        roots = list(dict.fromkeys(channels.root(label) for path in group for label in channels.made[path]))
         free = [root for root in roots if not channels.why_kept(root)]
         if not free:
-            names = ", ".join(f"'{network.layers[id].name}'" for id in group)
-            notes.append(f"{names} keep{'s' * (len(group) == 1)} all channels: {channels.why_kept(roots[0])}.")
+            names = list(dict.fromkeys(f"'{channels.name(path)}'" for path in group))
+            reason = channels.why_kept(roots[0])
+            notes[f"{', '.join(names)} keep{'s' * (len(names) == 1)} all channels: {reason}."] = None
             continue
         count = min(int(amount * len(free)), len(roots) - 1)
         removed |= set(sorted(free, key=sizes.__getitem__)[: _left_somewhere(channels, group, free, sizes, count)])
     if not removed and not any(not channels.why_kept(label) for labels in channels.made.values() for label in labels):
         raise UserError(
             "No channel of the network can be removed. " + " ".join(notes),
-            hint="Prune weights instead (without --structured), or ungroup blocks (Network > Block > Ungroup).",
+            hint="Prune weights instead (without --structured).",
         )
-    smaller = channels.without(removed)
-    return Pruned(smaller, _sliced(channels, weights, layers, removed), tuple(notes))
+    return channels, removed, tuple(notes)
+
+
+def _tie_copies(channels: Channels, sizes: Mapping[int, float]) -> None:
+    """Tie the channels of the copies of a layer in a repeated block, the least important ones to each other: all
+    copies keep equally many, and each has its own order of importance."""
+    for first, *others in channels.copies():
+        for other in others:
+            mine, theirs = (Counter(map(channels.root, channels.made[path])) for path in (first, other))
+            labels = ((mine - theirs).elements(), (theirs - mine).elements())
+            ranked = (sorted(one, key=lambda root: (bool(channels.why_kept(root)), sizes[root])) for one in labels)
+            for one, same in zip(*ranked, strict=True):
+                channels.tie((one,), (same,))
 
 
 def _left_somewhere(
@@ -106,7 +131,7 @@ def _left_somewhere(
     order = sorted(free, key=sizes.__getitem__)
     while count > 0:
         removed = set(order[:count])
-        if all(any(channels.root(label) not in removed for label in channels.made[id]) for id in group):
+        if all(any(channels.root(label) not in removed for label in channels.made[path]) for path in group):
             return count
         count -= 1
     return 0
@@ -118,41 +143,35 @@ def _state_of(weights: Mapping[str, torch.Tensor], names: Sequence[str]) -> dict
     return {key: value for key, value in weights.items() if starts and key.startswith(starts)}
 
 
-def _is_plain(network: Network, id: str, state: Mapping[str, torch.Tensor]) -> bool:
-    return network.layers[id].type.key in COUNTS and {key.rpartition(".")[2] for key in state} <= {"weight", "bias"}
-
-
-def _axes(network: Network, id: str) -> tuple[int, int]:
+def _axes(channels: Channels, path: str) -> tuple[int, int]:
     """Return the axes of output and input channels of a layer's weights."""
-    return (1, 0) if network.layers[id].type.key.startswith("transposed") else (0, 1)
+    return (1, 0) if channels.layers[path].type.key.startswith("transposed") else (0, 1)
 
 
 def _importance(
     channels: Channels, weights: Mapping[str, torch.Tensor], layers: Mapping[str, tuple[str, ...]]
 ) -> dict[int, float]:
-    """Return the importance of each channel by its root, relative to the mean of its layer."""
-    sizes: dict[int, float] = {}
-    for id, labels in channels.made.items():
+    """Return the importance of each channel by its root: the size of its filters relative to the mean of their layers,
+    times that of its weights in batch normalisation."""
+    filters: dict[int, list[float]] = defaultdict(list)
+    scales: dict[int, list[float]] = defaultdict(list)
+
+    def note(sizes: dict[int, list[float]], labels: Sequence[int], total: torch.Tensor) -> None:
+        for label, value in zip(labels, (total / (total.mean() or 1.0)).tolist(), strict=True):
+            sizes[channels.root(label)].append(value)
+
+    for path, labels in channels.made.items():
         total = torch.zeros(len(labels), dtype=torch.float64)
-        for key, value in _state_of(weights, layers[id]).items():
-            axis = 0 if key.endswith(".bias") else _axes(channels.network, id)[0]
+        for key, value in _state_of(weights, layers[path]).items():
+            axis = 0 if key.endswith(".bias") else _axes(channels, path)[0]
             total += value.double().abs().movedim(axis, 0).reshape(len(labels), -1).sum(1)
-        mean = float(total.mean()) or 1.0
-        for label, value in zip(labels, total.tolist(), strict=True):
-            root = channels.root(label)
-            sizes[root] = sizes.get(root, 0.0) + value / mean
-    for id, input_labels in channels.inputs.items():
-        if channels.network.layers[id].type.key != "batch_norm" or not input_labels:
-            continue
-        state = _state_of(weights, layers[id])
+        note(filters, labels, total)
+    for path, layer in channels.layers.items():
+        state = _state_of(weights, layers.get(path, ())) if layer.type.key == "batch_norm" else {}
         affine = [value.double().abs() for key, value in state.items() if key.endswith((".weight", ".bias"))]
         if affine:
-            total = torch.stack(affine).sum(0)
-            mean = float(total.mean()) or 1.0
-            for label, value in zip(input_labels[0], total.tolist(), strict=True):
-                root = channels.root(label)
-                sizes[root] = sizes.get(root, 0.0) * value / mean
-    return sizes
+            note(scales, channels.inputs[path][0], torch.stack(affine).sum(0))
+    return {root: fmean(sizes) * fmean(scales.get(root, [1.0])) for root, sizes in filters.items()}
 
 
 def _sliced(
@@ -163,14 +182,14 @@ def _sliced(
 ) -> State:
     """Return the weights without those of the removed channels."""
     state = dict(weights)
-    for id, input_labels in channels.inputs.items():
-        key = channels.network.layers[id].type.key
-        own = _state_of(weights, layers.get(id, ()))
-        if not own or channels.network.layers[id].bypassed:
+    for path, input_labels in channels.inputs.items():
+        key = channels.layers[path].type.key
+        own = _state_of(weights, layers.get(path, ()))
+        if not own or channels.layers[path].bypassed:
             continue
-        if id in channels.made:
-            out_axis, in_axis = _axes(channels.network, id)
-            out = torch.tensor(channels.places(channels.made[id], removed))
+        if path in channels.made:
+            out_axis, in_axis = _axes(channels, path)
+            out = torch.tensor(channels.places(channels.made[path], removed))
             in_places = torch.tensor(channels.places(input_labels[0], removed))
             for name, value in own.items():
                 if name.endswith(".bias"):

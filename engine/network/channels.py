@@ -2,18 +2,21 @@
 
 Each output channel of a convolution or a fully connected layer is followed through the layers behind it: activations,
 normalisation and pooling pass it on, an addition ties it to the channels that it is added to, a concatenation puts it
-behind others, flattening spreads it over places. A layer that mixes channels in another way keeps those that reach it,
-and so do the outputs of the network (DepGraph: Fang et al., DepGraph: Towards Any Structural Pruning, 2023).
+behind others, flattening spreads it over places. Inside a block they are followed through each of its copies, which
+have weights of their own and equally many channels. A layer that mixes channels in another way keeps those that reach
+it, and so do the outputs of the network (DepGraph: Fang et al., DepGraph: Towards Any Structural Pruning, 2023).
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
 from netwright.engine.core.types import TensorType
 from netwright.engine.network import edits
-from netwright.engine.network.analysis import Analysis, LayerShapes
+from netwright.engine.network.analysis import Analysis, LayerShapes, copy_path
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.blocks import names_of, network_in, with_network_in
 from netwright.engine.network.network import Layer, Network, Port
 
 COUNTS = {
@@ -52,10 +55,13 @@ class Channels:
     """The channels of a network. Each has a number; `root` tells those that are one channel with several places.
 
     `inputs` has the channels at each number that a layer takes along its channels, port by port, `outputs` those that
-    it gives. `made` are the channels of the layers that can lose some.
+    it gives. `made` are the channels of the layers that can lose some. Layers have id paths as in
+    `Analysis.all_shapes`, with the number of the copy in a repeated block; `ids` are those without.
     """
 
     network: Network
+    layers: dict[str, Layer] = field(default_factory=dict)
+    ids: dict[str, tuple[str, ...]] = field(default_factory=dict)
     inputs: dict[str, tuple[Labels, ...]] = field(default_factory=dict)
     outputs: dict[Port, Labels] = field(default_factory=dict)
     made: dict[str, Labels] = field(default_factory=dict)
@@ -117,49 +123,103 @@ class Channels:
     def without(self, removed: Collection[int]) -> Network:
         """Return the network without these channels, by their roots."""
         network = self.network
-        for id, labels in self.made.items():
+        for (first, *_), labels in ((copies, self.made[copies[0]]) for copies in self.copies()):
+            *block, id = self.ids[first]
             count = sum(self.root(label) not in removed for label in labels)
-            if count != len(labels):
-                network = edits.set_fields(network, id, {COUNTS[network.layers[id].type.key]: count})
+            inner = edits.set_fields(network_in(network, block), id, {COUNTS[self.layers[first].type.key]: count})
+            network = with_network_in(network, block, inner)
         return network
+
+    def copies(self) -> list[list[str]]:
+        """Return the layers that can lose channels, the copies of one together: they have equally many."""
+        copies: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        for path in self.made:
+            copies[self.ids[path]].append(path)
+        return list(copies.values())
+
+    def name(self, path: str) -> str:
+        """Return the names of the blocks around a layer, and its own."""
+        return "/".join((*names_of(self.network, self.ids[path][:-1]), self.layers[path].name))
 
     def places(self, labels: Sequence[int], removed: Collection[int]) -> list[int]:
         """Return the places of channels that stay."""
         return [place for place, label in enumerate(labels) if self.root(label) not in removed]
 
 
+@dataclass(frozen=True)
+class _Level:
+    """The network itself, or that in a copy of a block: what stands before the paths of its layers."""
+
+    network: Network
+    analysis: Analysis
+    path: str = ""
+    ids: tuple[str, ...] = ()
+
+
 def channels_of(network: Network, analysis: Analysis) -> Channels:
     """Follow the channels of a network without errors."""
     channels = Channels(network)
-    for id in network.order:
-        layer, shapes = network.layers[id], analysis.shapes[id]
-        incoming = network.incoming[id]
-        inputs = tuple(channels.outputs[incoming[port]] for port in layer.type.input_ports() if port in incoming)
-        channels.inputs[id] = inputs
-        ports = shapes.ports or ("out",)
-        if len(ports) == 1 and len(network.sharing(id)) == 1:
-            channels.outputs[Port(id, ports[0])] = _passed(channels, layer, shapes, inputs)
-            continue
-        _keep_all(channels, layer, inputs)
-        for port, type in zip(ports, shapes.outputs, strict=True):
-            channels.outputs[Port(id, port)] = channels.new(_count(type))
-            channels.keep(channels.outputs[Port(id, port)], _mixes(network, layer))
+    _follow(channels, _Level(network, analysis), {})
     for out in network.output_ports:
         channels.keep(channels.outputs[out], f"they lead to the output '{network.layers[out.layer].name}'")
     return channels
 
 
-def _passed(channels: Channels, layer: Layer, shapes: LayerShapes, inputs: tuple[Labels, ...]) -> Labels:
+def _follow(channels: Channels, level: _Level, entering: Mapping[str, Labels]) -> list[Labels]:
+    """Follow the channels of one network. `entering`: those of the inputs of a block, by their ids. Return those that
+    leave the block."""
+    network, leaving = level.network, []
+    for id in network.order:
+        layer, shapes, path = network.layers[id], level.analysis.shapes[id], level.path + id
+        incoming = network.incoming[id]
+        sources = [incoming[port] for port in layer.type.input_ports() if port in incoming]
+        inputs = tuple(channels.outputs[Port(level.path + port.layer, port.name)] for port in sources)
+        channels.layers[path], channels.ids[path], channels.inputs[path] = layer, (*level.ids, id), inputs
+        is_alone = len(network.sharing(id)) == 1
+        if isinstance(layer.type, BlockInput):
+            outputs = [entering[id]]
+        elif isinstance(layer.type, BlockOutput):
+            leaving.append(inputs[0])
+            continue
+        elif isinstance(layer.type, Block) and layer.type.gives_what_leaves and is_alone and not layer.bypassed:
+            outputs = _through(channels, level, layer, inputs)
+        elif len(shapes.outputs) == 1 and is_alone:
+            outputs = [_passed(channels, path, shapes, inputs)]
+        else:
+            outputs = [channels.new(_count(type)) for type in shapes.outputs]
+            for labels in (*inputs, *outputs):
+                channels.keep(labels, _mixes(channels, path, is_shared=not is_alone))
+        for port, labels in zip(shapes.ports or ("out",), outputs, strict=True):
+            channels.outputs[Port(path, port)] = labels
+    return leaving
+
+
+def _through(channels: Channels, level: _Level, layer: Layer, inputs: tuple[Labels, ...]) -> list[Labels]:
+    """Return the channels that leave the last copy of a block."""
+    assert isinstance(layer.type, Block)
+    copies = level.analysis.inside[layer.id].copies
+    leaving: list[Labels] = []
+    for number, analysis in enumerate(copies):
+        path = f"{level.path}{copy_path(layer.id, number, len(copies))}/"
+        inner = _Level(layer.type.network, analysis, path, (*level.ids, layer.id))
+        leaving = _follow(channels, inner, dict(zip(layer.type.ids(BlockInput), inputs, strict=True)))
+        inputs = (*leaving, *inputs[len(leaving) :])
+    return leaving
+
+
+def _passed(channels: Channels, path: str, shapes: LayerShapes, inputs: tuple[Labels, ...]) -> Labels:
     """Return the output channels of a layer, and record those that it ties or keeps."""
+    layer = channels.layers[path]
     key, count = layer.type.key, _count(shapes.output)
     if layer.bypassed:
         return inputs[0]
     if key in COUNTS and len(inputs) == 1:
-        channels.inputs[layer.id] = (_taken(shapes, inputs[0], is_flat=key == "fully_connected"),)
-        channels.made[layer.id] = labels = channels.new(count)
+        channels.inputs[path] = (_taken(shapes, inputs[0], is_flat=key == "fully_connected"),)
+        channels.made[path] = labels = channels.new(count)
         return labels
     is_same = all(len(labels) == count for labels in inputs)
-    if inputs and is_same and (key in PASSING or key in PER_CHANNEL or _is_depthwise(layer, shapes)):
+    is_reduction = key == "reduction" and getattr(layer.type, "over", "C") != "C"
+    if inputs and is_same and (key in PASSING or key in PER_CHANNEL or is_reduction or _is_depthwise(layer, shapes)):
         return inputs[0]
     if inputs and is_same and (key in TYING or (key == "concatenation" and getattr(layer.type, "axis", "C") != "C")):
         for other in inputs[1:]:
@@ -169,21 +229,17 @@ def _passed(channels: Channels, layer: Layer, shapes: LayerShapes, inputs: tuple
         return tuple(label for labels in inputs for label in labels)
     if key == "flatten":
         return _taken(shapes, inputs[0], is_flat=True)
-    _keep_all(channels, layer, inputs)
     labels = channels.new(count)
-    channels.keep(labels, _mixes(channels.network, layer))
+    for mixed in (*inputs, labels):
+        channels.keep(mixed, _mixes(channels, path))
     return labels
 
 
-def _keep_all(channels: Channels, layer: Layer, inputs: tuple[Labels, ...]) -> None:
-    for labels in inputs:
-        channels.keep(labels, _mixes(channels.network, layer))
-
-
-def _mixes(network: Network, layer: Layer) -> str:
-    if len(network.sharing(layer.id)) > 1:
-        return f"'{layer.name}' has the same weights as another layer"
-    return f"'{layer.name}' ({layer.label}) uses them in a way that pruning does not follow"
+def _mixes(channels: Channels, path: str, *, is_shared: bool = False) -> str:
+    name = channels.name(path)
+    if is_shared:
+        return f"'{name}' has the same weights as another layer"
+    return f"'{name}' ({channels.layers[path].label}) uses them in a way that pruning does not follow"
 
 
 def _is_depthwise(layer: Layer, shapes: LayerShapes) -> bool:

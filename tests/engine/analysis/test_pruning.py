@@ -8,12 +8,14 @@ import pytest
 import torch
 from torch import nn
 
-from netwright.engine.analysis.pruning import prune
+from netwright.engine.analysis.pruning import prune, select_channels
 from netwright.engine.cli.main import main
 from netwright.engine.core.errors import UserError
-from netwright.engine.lowering.module import build
+from netwright.engine.lowering.module import build, prefixes
 from netwright.engine.lowering.weights_folder import fill, load
 from netwright.engine.network.analysis import analyse
+from netwright.engine.network.block import Block, BlockInput, BlockOutput
+from netwright.engine.network.channels import COUNTS
 from netwright.engine.network.network import Network
 from netwright.engine.project.file import load as load_project
 from netwright.engine.project.project import Project
@@ -22,6 +24,8 @@ from netwright.engine.training.solvers import Solver
 from tests.builders import add, chain, layer
 from tests.json_schema import checked_output
 from tests.runs import Done, train
+
+TEMPLATES = Path(__file__).parents[3] / "resources" / "templates"
 
 
 def branching() -> Network:
@@ -42,7 +46,7 @@ def branching() -> Network:
 
 
 def built(network: Network) -> nn.Module:
-    return build(network, analyse(network)).eval()
+    return build(network, analyse(network), logits=True).eval()
 
 
 def test_removing_channels_that_are_zero_changes_no_output() -> None:
@@ -70,6 +74,73 @@ def test_removing_channels_that_are_zero_changes_no_output() -> None:
     half = sum(p.numel() for p in smaller.parameters()) / sum(p.numel() for p in module.parameters())
     assert half < 0.5
     assert any("'fc_2' keeps all channels" in note for note in pruned.notes)
+
+
+def narrow(network: Network) -> Network:
+    """The network of a template with an eighth of its channels, at any depth."""
+    for each in network.layers.values():
+        count = COUNTS.get(each.type.key, "")
+        if isinstance(each.type, Block):
+            network = network.with_layer(replace(each, type=each.type.with_network(narrow(each.type.network))))
+        elif count and getattr(each.type, count) > 16:
+            type = each.type.replace(**{count: getattr(each.type, count) // 8})
+            network = network.with_layer(replace(each, type=type))
+        elif each.type.is_input:
+            network = network.with_layer(replace(each, type=each.type.replace(size=(32, 32))))
+    return network
+
+
+def nested() -> Network:
+    """A residual block, twice in a row, in a block that is there three times."""
+    inside, x = add(Network.empty(), BlockInput(), name="x")
+    inside, a = add(inside, layer("conv2d", filters=6), x, name="a")
+    inside, bn = add(inside, layer("batch_norm"), a, name="bn")
+    inside, relu = add(inside, layer("relu"), bn, name="relu")
+    inside, b = add(inside, layer("conv2d", filters=4), relu, name="b")
+    inside, sums = add(inside, layer("addition"), b, x, name="sum")
+    inside, _ = add(inside, BlockOutput(), sums, name="y")
+    around, x = add(Network.empty(), BlockInput(), name="x")
+    around, two = add(around, Block(inside, repeat=2), x, name="two")
+    around, _ = add(around, BlockOutput(), two, name="y")
+    found, x = add(Network.empty(), layer("image_input", channels=3, size=(6, 6)))
+    found, stem = add(found, layer("conv2d", filters=4), x, name="stem")
+    found, stage = add(found, Block(around, repeat=3), stem, name="stage")
+    return add(found, layer("fully_connected", outputs=3), stage, name="fc")[0]
+
+
+@pytest.mark.parametrize(
+    "name", ["resnet18", "resnet50", "vgg16", "mobilenet_v2", "efficientnet_b0", "densenet121", "googlenet", "unet", ""]
+)
+def test_channels_go_inside_blocks_as_if_they_were_zero(name: str) -> None:
+    torch.manual_seed(0)
+    original = narrow(load_project(TEMPLATES / f"{name}.netwright").project.network) if name else nested()
+    module = built(original).double()
+    state = module.state_dict()
+    for key, x in state.items():
+        if x.ndim > 1:
+            x *= 6**0.5  # He: answers at the end of a deep network follow from its input
+        elif x.is_floating_point():
+            x.uniform_(0.5, 1) if key.endswith("running_var") else x.normal_()
+    pruned = prune(original, state, 0.4, structured=True)
+    smaller = built(pruned.network).double()
+    fill(smaller, pruned.weights)
+    names = prefixes(original, analyse(original))
+    channels, removed, _ = select_channels(original, state, 0.4, names)
+    for path, each in channels.layers.items():
+        labels = channels.made.get(path) or (channels.inputs[path] or ((),))[0]
+        places = [place for place, label in enumerate(labels) if channels.root(label) in removed]
+        for key in state:
+            if key.rpartition(".")[0] in names.get(path, ()) and key.endswith((".weight", ".bias")) and places:
+                axis = each.type.key.startswith("transposed") and key.endswith(".weight")
+                state[key].transpose(0, int(axis))[places] = 0
+    x = torch.randn(2, *analyse(original).shapes[original.inputs[0].id].output.sizes, dtype=torch.float64)
+    expected = module(x)
+    assert (smaller(x) - expected).abs().max() < 1e-6 * expected.std(0).max()
+    kept = [sum(p.numel() for p in each.parameters()) for each in (smaller, module)]
+    assert kept[0] < 0.6 * kept[1]
+    assert {id: type(each.type) for id, each in original.layers.items()} == {
+        id: type(each.type) for id, each in pruned.network.layers.items()
+    }, "blocks stay"
 
 
 def test_the_smallest_weights_of_all_layers_become_zero() -> None:
