@@ -27,6 +27,7 @@ from netwright.engine.scripting.following import (
     MODEL_OPTIONS,
     Progress,
     Training,
+    compress,
     experiment,
     folder_of,
     generate,
@@ -59,6 +60,7 @@ from netwright.engine.scripting.results import (
 )
 
 if TYPE_CHECKING:
+    from netwright.engine.analysis.operations.compress import CompressResult
     from netwright.engine.analysis.operations.prune import PruneResult
     from netwright.engine.analysis.operations.report import ReportResult
     from netwright.engine.analysis.operations.robustness import RobustnessResult
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ClusterJob",
+    "CompressResult",
     "Curve",
     "DoctorResult",
     "Evaluation",
@@ -87,6 +90,7 @@ __all__ = [
     "Training",
     "TuneResult",
     "UserError",
+    "compress",
     "doctor",
     "evaluate",
     "experiment",
@@ -115,6 +119,7 @@ __all__ = [
     "tune",
 ]
 RESULTS = {
+    "CompressResult": "compress",
     "DoctorResult": "doctor",
     "ExportResult": "export",
     "PruneResult": "prune",
@@ -338,10 +343,9 @@ def prune(
     """Measure the network of a model without a share of its weights, or with `structured` of the channels of each
     layer: without an `amount` for a few of them. `output` writes a project that starts from the weights that are left,
     `force` replaces one. `model`: see `MODEL_OPTIONS`. Raises `UserError`."""
-    to = Path(output) if output is not None else None
     values: Mapping[str, Any] = {"amount": amount, "structured": structured, "split": split, "replaces": force}
-    values = {**values, **said_of_model(model)}
-    result: PruneResult = run_operation("prune", model=folder_of(run), output=to, **values, trusted=trust)
+    values = {**values, **said_of_model(model), "output": Path(output) if output is not None else None}
+    result: PruneResult = run_operation("prune", model=folder_of(run), **values, trusted=trust)
     return result
 
 
@@ -375,8 +379,8 @@ def tune(
     """Search better values for a project in so many minutes, and confirm them against it. `keep`: options that stay.
     `plan`: only say what would be varied. `output`: file of the project with the values. Raises `UserError`."""
     path, text = (project.path, dumps(project.value)) if isinstance(project, Project) else (Path(project), "")
-    to = Path(output) if output is not None else None
     values: Mapping[str, Any] = {"project": path, "text": text, "minutes": minutes, "keeps": tuple(keep), "plan": plan}
+    to = Path(output) if output is not None else None
     result: TuneResult = run_operation("tune", **values, output=to, trusted=trust)
     return result
 
@@ -394,13 +398,8 @@ def robustness(
 ) -> "RobustnessResult":
     """Measure how the network of a model answers under noise, blur and attacks, on at most so many `samples`. `store`
     keeps the threshold below which `predict` names samples unlike the training data. Raises `UserError`."""
-    values: Mapping[str, Any] = {
-        "split": split,
-        "samples": samples,
-        "weights": weights,
-        "store": store,
-        **said_of_model(model),
-    }
+    about = said_of_model(model)
+    values = {"split": split, "samples": samples, "weights": weights, "store": store, **about}
     result: RobustnessResult = run_operation("robustness", model=folder_of(run), **values, trusted=trust, fresh=fresh)
     return result
 
@@ -416,12 +415,8 @@ def report(
     **model: Any,
 ) -> "ReportResult":
     """Write one HTML file about a model; with `evaluate` false without results of an evaluation. Raises `UserError`."""
-    values: Mapping[str, Any] = {
-        "split": split,
-        "weights": weights,
-        "no_evaluation": not evaluate,
-        **said_of_model(model),
-    }
+    about = said_of_model(model)
+    values = {"split": split, "weights": weights, "no_evaluation": not evaluate, **about}
     result: ReportResult = run_operation("report", model=folder_of(run), output=Path(to), **values, trusted=trust)
     return result
 
@@ -431,7 +426,7 @@ class Model(NamedModel):
     the functions of their names."""
 
     evaluate, predict, explain, robustness = evaluate, predict, explain, robustness
-    prune, report, export, transfer = prune, report, export, transfer
+    prune, compress, report, export, transfer = prune, compress, report, export, transfer
 
 
 def load_model(model: StrPath) -> Model:

@@ -29,6 +29,7 @@ from netwright.engine.network.analysis import analyse
 from netwright.engine.network.channels import DEPTHWISE, PER_CHANNEL, Channels, channels_of
 from netwright.engine.network.network import Network
 from netwright.engine.project.file import save
+from netwright.engine.project.project import Project
 from netwright.engine.project.weights import WeightsOptions
 from netwright.engine.runs.project_from_run import project_from_model
 
@@ -275,12 +276,17 @@ class PrunedEvaluation(Evaluation):
 
 
 def write_pruned(trained: Model, to: Path, amount: float, *, structured: bool) -> None:
-    """Write a project at `to` with the pruned network of a model, which starts from the weights that are left, in a
-    file beside it. Raises `UserError`."""
-    pruned = _prune(trained, amount, structured=structured)
+    """Write a project at `to` with the pruned network of a model, which starts from the weights that are left.
+    Raises `UserError`."""
+    save(project_of(trained, _prune(trained, amount, structured=structured), to, keeps_zeros=not structured), to)
+
+
+def project_of(trained: Model, pruned: Pruned, to: Path, *, keeps_zeros: bool = False) -> Project:
+    """Return a project for the file `to` like that of a model, with another network, and write its weights beside `to`.
+    Raises `UserError`."""
     project = project_from_model(trained.path, to)
     file = to.with_name(f"{to.stem}.weights.safetensors")
     names = prefixes(pruned.network, analyse(pruned.network))
     checksum = write_weights_file(file, pruned.weights, names, trained.record)
-    weights = WeightsOptions(file=file.name, sha256=checksum, keep_zeros=not structured)
-    save(replace(project, network=pruned.network, weights=weights), to)
+    weights = WeightsOptions(file=file.name, sha256=checksum, keep_zeros=keeps_zeros)
+    return replace(project, network=pruned.network, weights=weights)

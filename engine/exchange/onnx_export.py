@@ -123,7 +123,7 @@ def export_onnx(
         notes = (*notes, *costs)
         described["parity"] = _parity(difference, batches[-1], exported, options, is_real=samples is not None)
         _move(_with_metadata(final, described, lines_by_input), to)
-    return OnnxFile(to, difference, compared, notes, options.opset, layers, files[-1][2], measured)
+    return OnnxFile(to, difference, compared, notes, options.opset, layers, _size(to), measured)
 
 
 def refuse_options(options: OnnxOptions, data: ExportData) -> None:

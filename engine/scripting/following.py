@@ -327,6 +327,26 @@ def transfer(
     return load(result.path)
 
 
+def compress(
+    run: Named,
+    *,
+    size: str | int = "",
+    time: float | None = None,
+    accuracy_loss: float = 1.0,
+    output: StrPath | None = None,
+    force: bool = False,
+    trust: bool = False,
+    **options: Any,
+) -> Any:
+    """Search a smaller network within a budget, and return a `CompressResult`. `size`: of its ONNX file, such as "1MB".
+    `time`: ms per sample. `accuracy_loss`: percentage points. `output`: project of the best candidate. `options`:
+    `epochs`, `candidates`, `float_only`, `pick`, and those of a model. Raises `UserError`."""
+    names = [parameter.name for parameter in installed_operation("compress").parameters()]
+    values: Mapping[str, Any] = {"size": str(size), "time": time, "accuracy_loss": accuracy_loss, "replaces": force}
+    values = {**values, **said_of_model(options, names), "output": Path(output) if output is not None else None}
+    return run_operation("compress", model=folder_of(run), **values, trusted=trust)
+
+
 def generate(
     network: Named, prompt: str, callback: Callable[[str], object] | None = None, *, trust: bool = False, **options: Any
 ) -> str:

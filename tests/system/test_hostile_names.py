@@ -167,6 +167,7 @@ LINES = {
     "generate": ["generate NAME NAME"],
     "explain": ["explain RUN --method gradcam --sample 1", "explain RUN --method NAME"],
     "prune": ["prune RUN --amount 0.5 -o NEW_pruned.netwright"],
+    "compress": ["compress RUN --size NAME", "compress RUN --pick 1 -o NEW_small.netwright"],
     "robustness": ["robustness RUN"],
     "endpoint": ["endpoint NAME", "endpoint GONE.onnx --port 0", "endpoint ONNX --container NEW/Containerfile"],
     "notify": ["notify --webhook NAME"],

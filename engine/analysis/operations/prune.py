@@ -24,6 +24,14 @@ def read_amounts(text: str) -> tuple[float, ...]:
         raise UserError(f"--amounts: expected numbers such as {AMOUNTS}; received '{text}'.") from None
 
 
+def refuse_output(to: Path | None, *, replaces: bool) -> None:
+    """Raise `UserError` for a file to write that is no project, or exists."""
+    if to is not None and to.suffix != SUFFIX:
+        raise UserError(f"{to}: a project ends in {SUFFIX}.")
+    if to is not None and to.exists() and not replaces:
+        raise UserError(f"{to} exists.", hint="--force replaces it.", code="exists")
+
+
 @dataclass(frozen=True, kw_only=True)
 class PruneRequest(DataOfModelRequest):
     """A model, and by how much its network becomes smaller; with `output` a project is written."""
@@ -56,11 +64,7 @@ class PruneRequest(DataOfModelRequest):
     def check(self) -> None:
         """Refuse an output that is no project, or exists."""
         super().check()
-        to = self.output
-        if to is not None and to.suffix != SUFFIX:
-            raise UserError(f"{to}: a project ends in {SUFFIX}.")
-        if to is not None and to.exists() and not self.replaces:
-            raise UserError(f"{to} exists.", hint="--force replaces it.", code="exists")
+        refuse_output(self.output, replaces=self.replaces)
 
 
 class PrunedNetwork(TypedDict):

@@ -133,7 +133,7 @@ def test_channels_go_inside_blocks_as_if_they_were_zero(name: str) -> None:
             if key.rpartition(".")[0] in names.get(path, ()) and key.endswith((".weight", ".bias")) and places:
                 axis = each.type.key.startswith("transposed") and key.endswith(".weight")
                 state[key].transpose(0, int(axis))[places] = 0
-    x = torch.randn(2, *analyse(original).shapes[original.inputs[0].id].output.sizes, dtype=torch.float64)
+    x = torch.randn(2, 1 if name == "unet" else 3, *(32, 32) if name else (6, 6), dtype=torch.float64)
     expected = module(x)
     assert (smaller(x) - expected).abs().max() < 1e-6 * expected.std(0).max()
     kept = [sum(p.numel() for p in each.parameters()) for each in (smaller, module)]
