@@ -1,4 +1,5 @@
-"""The dialog that prunes a trained network: costs and gains of some amounts, and a project with the smaller network."""
+"""The dialog that makes a trained network smaller: a search within a budget, or costs and gains of some amounts of
+pruning; and a project with the smaller network."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +18,9 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
+from netwright.app.analysis.budget_row import BudgetRow, cells_of, heads_of
 from netwright.app.analysis.result_cards import split_in_line
+from netwright.app.data.dataset_tracker import progress_text
 from netwright.app.dialog import Dialog
 from netwright.app.plots.card import FigureCard
 from netwright.app.plots.pruning_plot import PruningPlot
@@ -27,34 +30,44 @@ from netwright.designer import theme
 from netwright.designer.items import table_item
 from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import visible
-from netwright.engine.analysis.operations.prune import OPERATION, PruneRequest
+from netwright.engine.analysis.operations.compress import OPERATION as COMPRESS
+from netwright.engine.analysis.operations.compress import CompressRequest
+from netwright.engine.analysis.operations.prune import OPERATION as PRUNE
+from netwright.engine.analysis.operations.prune import PruneRequest
 from netwright.engine.core.text import format_bytes, format_number, format_percent
+from netwright.engine.operations.operation import Operation
 from netwright.engine.project.options.metric_options import format_score
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.summary import title_of as run_title
 
-WAYS = ((noop("Channels: smaller layers"), True), (noop("Weights: the smallest become zero"), False))
+WAYS = (
+    (noop("Within a budget: channels and 8-bit numbers"), None),
+    (noop("Channels: smaller layers"), True),
+    (noop("Weights: the smallest become zero"), False),
+)
+"""What is done, and whether channels are removed, or the smallest weights; None for a search."""
 SUFFIX = ".netwright"
 
 
 class PruneDialog(Dialog):
-    """Measures a few amounts in a process of its own. `open_project` opens the project that is written."""
+    """Searches candidates, or measures a few amounts, in a process of its own. `open_project` opens the project that is
+    written."""
 
     def __init__(self, shell: Shell, run: RunFolder, open_project: Callable[[Path], object]) -> None:
         super().__init__(shell.dialog_parent)
         self._shell, self._run, self._open_project = shell, run, open_project
         self._request: int | None = None
         self._rows: Sequence[Mapping[str, Any]] = ()
-        self._amounts: list[float] = []
-        self.setWindowTitle(tr("Prune"))
-        self.resize(820, 680)
+        self._budget = CompressRequest(model=run.path.absolute())
+        self.setWindowTitle(tr("Make smaller"))
+        self.resize(860, 700)
         self.plot = PruningPlot()
         self.plot.setMinimumHeight(220)
         self.plot.row_clicked.connect(self._choose)
-        self.way, self.table, self.state = QComboBox(), QTableWidget(), QLabel()
+        self.way, self.table, self.state, self.budget = QComboBox(), QTableWidget(), QLabel(), BudgetRow()
         for label, _ in WAYS:
             self.way.addItem(translation(label))
-        self.way.setAccessibleName(tr("What is removed"))
+        self.way.setAccessibleName(tr("How it is made smaller"))
         self.state.setWordWrap(True)
         theme.mark(self.state, "role", "muted")
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
@@ -65,10 +78,10 @@ class PruneDialog(Dialog):
         self.table.verticalHeader().hide()
         self.table.setAccessibleName(tr("Amounts"))
         self.create_button, close = QPushButton(tr("Create project…")), QPushButton(tr("Close"))
-        self.create_button.setToolTip(tr("A project with the network of the selected row, to be trained on"))
+        self.create_button.setToolTip(tr("A project with the network of the selected row"))
         column, top, bottom = QVBoxLayout(self), QHBoxLayout(), QHBoxLayout()
         column.setSpacing(12)
-        top.addWidget(QLabel(visible(tr("{run}, without", run=run_title(run)))))
+        top.addWidget(QLabel(visible(run_title(run))))
         top.addWidget(self.way)
         top.addStretch(1)
         bottom.addWidget(self.state, 1)
@@ -76,34 +89,90 @@ class PruneDialog(Dialog):
             button.setAutoDefault(False)
             bottom.addWidget(button)
         column.addLayout(top)
-        column.addWidget(
-            FigureCard(self.plot, tr("Score and size"), tr("before training on"), self._values, fills=True), 1
-        )
+        column.addWidget(self.budget)
+        column.addWidget(FigureCard(self.plot, tr("Score and size"), "", self._values, fills=True), 1)
         column.addWidget(self.table, 1)
         column.addLayout(bottom)
-        self.way.currentIndexChanged.connect(self.measure)
+        self.way.currentIndexChanged.connect(self.begin)
+        self.budget.searched.connect(self.search)
         self.table.itemSelectionChanged.connect(self._on_selected)
         self.create_button.clicked.connect(self.create_project)
         close.clicked.connect(self.close)
         self.finished.connect(self._end)
-        self.measure()
+        self.begin()
 
     @property
-    def _asked(self) -> PruneRequest:
-        return PruneRequest(model=self._run.path.absolute(), structured=WAYS[self.way.currentIndex()][1])
+    def _is_search(self) -> bool:
+        return WAYS[self.way.currentIndex()][1] is None
 
-    def measure(self) -> None:
-        """Measure a few amounts of pruning with the present choices."""
+    def _pruning(self, **more: Any) -> PruneRequest:
+        """Return the request of pruning with the present choice."""
+        return PruneRequest(model=self._run.path.absolute(), structured=bool(WAYS[self.way.currentIndex()][1]), **more)
+
+    def begin(self) -> None:
+        """Measure a few amounts of pruning; a search waits for its budget."""
         self.table.setRowCount(0)
-        self._rows, self._amounts = (), []
+        self._rows = ()
         self.plot.show_rows((), "")
+        self.budget.setVisible(self._is_search)
         self._on_selected()
-        self._start(self._asked, self.show_result, tr("Measuring accuracy, size and time…"))
+        if self._is_search:
+            self._end()
+            self._say(tr("Channels are removed little by little, and each candidate trains on: this takes a while."))
+        else:
+            self._start(self._pruning(), self.show_result, tr("Measuring accuracy, size and time…"))
 
-    def _start(self, request: PruneRequest, on_result: Callable[[dict[str, Any]], None], text: str) -> None:
+    def search(self) -> None:
+        """Search candidates within the budget; while it searches, stop."""
+        if self._request is not None:
+            self._end()
+            self._say(tr("Stopped. What was trained stays, and the next search goes on from there."))
+            return
+        self._budget = self.budget.request(self._run.path.absolute())
+        self._start(self._budget, self.show_candidates, tr("Searching…"))
+
+    def _start(
+        self, request: PruneRequest | CompressRequest, on_result: Callable[[dict[str, Any]], None], text: str
+    ) -> None:
         self._end()
         self._say(text)
-        self._request = self._shell.server.ask(OPERATION, request, on_result, self._on_failed)
+        asked: Operation[Any, Any] = COMPRESS if isinstance(request, CompressRequest) else PRUNE
+        server = self._shell.server
+        self._request = server.ask(asked, request, on_result, self._on_failed, on_progress=self._on_progress)
+        self.budget.search_button.setText(tr("Stop"))
+
+    def _on_progress(self, progress: dict[str, Any]) -> None:
+        if self._is_search:
+            self._say(tr("Searching: {progress}", progress=progress_text(progress)))
+
+    def show_candidates(self, result: Mapping[str, Any]) -> None:
+        """Show the result of `netwright-engine compress`: the network as it was and the front."""
+        self._end()
+        metric, best = result["metric"], result["best"]
+        rows = [row for row in result["rows"] if row["is_on_front"] or not row["number"]]
+        self._fill(heads_of(metric), [cells_of(row, metric, best) for row in rows], rows)
+        self.plot.show_rows(rows, metric, "bytes")
+        self.table.selectRow(next((place for place, row in enumerate(rows) if row["number"] == best), 0))
+        found = tr("The best candidate in the budget is selected.")
+        missed = tr(
+            "No candidate is in the budget. The nearest one is selected; accept more, or train for more epochs."
+        )
+        measured = tr("Measured on the {split}.", split=split_in_line(result["split"]))
+        self._say(" ".join([found if result["is_met"] else missed, measured, *result["notes"]]))
+
+    def _fill(self, heads: Sequence[str], cells: Sequence[Sequence[str]], rows: Sequence[Mapping[str, Any]]) -> None:
+        """Show rows of texts in the table."""
+        self.table.setColumnCount(len(heads))
+        self.table.setHorizontalHeaderLabels(list(heads))
+        self.table.setRowCount(len(cells))
+        figures = theme.figures(self.table.font())
+        for line, texts in enumerate(cells):
+            for place, text in enumerate(texts):
+                item = table_item(text)
+                item.setFont(figures)
+                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                self.table.setItem(line, place, item)
+        self._rows = rows
 
     def show_result(self, result: Mapping[str, Any]) -> None:
         """Show the result of `netwright-engine prune`."""
@@ -119,25 +188,13 @@ class PruneDialog(Dialog):
             "FLOPs",
             tr("Time per batch"),
         ]
-        self.table.setColumnCount(len(head))
-        self.table.setHorizontalHeaderLabels(head)
-        self.table.setRowCount(len(rows))
-        figures = theme.figures(self.table.font())
-        for line, row in enumerate(rows):
+        cells = []
+        for row in rows:
             counts = [f"{row['parameters']:,}", f"{row['nonzero']:,}", format_bytes(row["bytes"]), f"{row['flops']:,}"]
             metrics = [format_score(name, row["metrics"].get(name)) for name in names]
-            cells = [
-                format_percent(row["amount"]),
-                *metrics,
-                *counts,
-                tr("{time} ms", time=format_number(row["milliseconds"])),
-            ]
-            for place, text in enumerate(cells):
-                item = table_item(text)
-                item.setFont(figures)
-                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-                self.table.setItem(line, place, item)
-        self._rows, self._amounts = rows, [row["amount"] for row in rows]
+            time = tr("{time} ms", time=format_number(row["milliseconds"]))
+            cells.append([format_percent(row["amount"]), *metrics, *counts, time])
+        self._fill(head, cells, rows)
         self.plot.show_rows(rows, names[0] if names else "")
         measured = tr("Measured on the {split}, before training on.", split=split_in_line(result["split"]))
         self._say(" ".join([measured, *result["notes"]]))
@@ -151,19 +208,24 @@ class PruneDialog(Dialog):
         if not name:
             return
         to = Path(name) if name.endswith(SUFFIX) else Path(f"{name}{SUFFIX}")
-        amount = self._amounts[self.table.currentRow()]
+        row = self._rows[self.table.currentRow()]
 
         def opened(_: Mapping[str, Any]) -> None:
             self.close()
             self._open_project(to)
 
-        asked = replace(self._asked, amount=amount, output=to.absolute(), replaces=True)
-        self._start(asked, opened, tr("Writing the project…"))
+        more: dict[str, Any] = {"output": to.absolute(), "replaces": True}
+        request: PruneRequest | CompressRequest = (
+            replace(self._budget, pick=row["number"], **more)
+            if self._is_search
+            else self._pruning(amount=row["amount"], **more)
+        )
+        self._start(request, opened, tr("Writing the project…"))
 
     def _on_selected(self) -> None:
         row = self.table.currentRow()
         is_selected = bool(self.table.selectedItems())
-        self.create_button.setEnabled(is_selected and row > 0 and row < len(self._amounts))
+        self.create_button.setEnabled(is_selected and 0 < row < len(self._rows))
         self.plot.choose(row if is_selected else -1)
 
     def _choose(self, row: int) -> None:
@@ -174,6 +236,9 @@ class PruneDialog(Dialog):
     def _values(self) -> list[list[object]]:
         """Return the table for a CSV file."""
         names = list(self._rows[0]["metrics"]) if self._rows else []
+        if self._is_search:
+            fields = [name for name in self._rows[0] if name != "metrics"] if self._rows else []
+            return [fields, *([row[name] for name in fields] for row in self._rows)]
         keys = ("parameters", "nonzero", "bytes", "flops", "milliseconds")
         rows = [
             [row["amount"], *(row["metrics"].get(name) for name in names), *(row[key] for key in keys)]
@@ -191,6 +256,7 @@ class PruneDialog(Dialog):
 
     def _end(self, _result: int = 0) -> None:
         request, self._request = self._request, None
+        self.budget.search_button.setText(tr("Search"))
         if request is not None:
             self._shell.server.cancel(request)
 

@@ -62,7 +62,7 @@ class WeightsCommands:
         folder = self._training.run_folder
         if folder is None or folder.kept() is None:
             self._shell.show_error(
-                tr("There is no trained network yet"), tr("Pruning takes one: train the network first.")
+                tr("There is no trained network yet"), tr("Train the network first: a smaller one is made of it.")
             )
             return
         open_dialog("prune", self._shell, folder, self._open_project)

@@ -1,4 +1,4 @@
-"""Score of a pruned network against the weights that it keeps, with the amount that is chosen."""
+"""Score of smaller networks against the weights that they keep, or the size of their files, with the chosen one."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,23 +10,27 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QWidget
 
-from netwright.app.plots.axes import Unit, linear_axis, tick_labels, values_axis
+from netwright.app.plots.axes import Unit, linear_axis, log_axis, tick_labels, values_axis
 from netwright.app.plots.plot import Plot
 from netwright.app.plots.plot_items import Line, Markers
 from netwright.app.plots.words import metric_title
 from netwright.designer import markup, theme
 from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import Markup
-from netwright.engine.core.text import format_percent
+from netwright.engine.core.text import format_bytes, format_percent
 from netwright.engine.project.options.metric_options import format_score, is_share
 
 NEAR_PIXELS = 16.0
 """Distance within which a click means an amount."""
 EMPTY = noop("Accuracy against size is shown here as soon as it is measured.")
-UNITS = (
-    *((1e9, noop("billion weights")), (1e6, noop("million weights"))),
-    *((1e3, noop("thousand weights")), (1.0, noop("weights"))),
-)
+UNITS = {
+    "nonzero": (
+        *((1e9, noop("billion weights")), (1e6, noop("million weights"))),
+        *((1e3, noop("thousand weights")), (1.0, noop("weights"))),
+    ),
+    "bytes": ((1e9, noop("GB")), (1e6, noop("MB")), (1e3, noop("kB")), (1.0, noop("B"))),
+}
+"""Units of the x-axis, by the key of a row that it shows."""
 
 
 class PruningPlot(Plot):
@@ -36,7 +40,7 @@ class PruningPlot(Plot):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._rows: Sequence[Mapping[str, Any]] = ()
-        self._metric, self._chosen = "", -1
+        self._metric, self._chosen, self._along = "", -1, "nonzero"
         self._x = self._y = np.zeros(0)
         super().__init__(parent=parent)
         self._line, self._points, self._ring = Line(), Markers(size=8), Markers(size=15)
@@ -44,12 +48,15 @@ class PruningPlot(Plot):
             self.addItem(item, ignoreBounds=True)
         self.setAccessibleName(tr("Score by weights that are kept"))
 
-    def show_rows(self, rows: Sequence[Mapping[str, Any]], metric: str) -> None:
-        """Show the rows of `netwright-engine prune` by one of their metrics."""
-        self._rows, self._metric, self._chosen = rows, metric, -1
-        self._x = np.array([row["nonzero"] for row in rows], dtype=float)
+    def show_rows(self, rows: Sequence[Mapping[str, Any]], metric: str, along: str = "nonzero") -> None:
+        """Show the rows of `netwright-engine prune` or `compress` by one of their metrics, along weights or bytes."""
+        self._rows, self._metric, self._chosen, self._along = rows, metric, -1, along
+        self._x = np.array([row[along] for row in rows], dtype=float)
         self._y = np.array([row["metrics"].get(metric, math.nan) for row in rows], dtype=float)
-        self.heading = tr("{metric} by weights that are not zero", metric=metric_title(metric)) if metric else ""
+        title = metric_title(metric)
+        weights = tr("{metric} by weights that are not zero", metric=title)
+        heading = weights if along == "nonzero" else tr("{metric} by size of the file", metric=title)
+        self.heading = heading if metric else ""
         self.refresh()
 
     def choose(self, row: int) -> None:
@@ -67,11 +74,14 @@ class PruningPlot(Plot):
         self._ring.setBrush(pg.mkBrush(None))
 
     def draw(self) -> str:
-        """Weights from 0 on; shares between 0 and 100 %."""
+        """Weights from 0 on, sizes by their logarithm; shares between 0 and 100 %."""
         if not len(self._x) or not np.isfinite(self._y).any():
             return translation(EMPTY)
-        divisor, name = next(((d, n) for d, n in UNITS if self._x.max() >= d), UNITS[-1])
+        units = UNITS[self._along]
+        divisor, name = next(((d, n) for d, n in units if self._x.max() >= d), units[-1])
         x = linear_axis(0.0, float(self._x.max()), self.num_x_ticks)
+        if self._along == "bytes":
+            x = log_axis(float(self._x.min()) / 1.5, float(self._x.max()) * 1.5, self.num_x_ticks)
         is_percent = is_share(self._metric)
         y = values_axis(np.append(self._y, [0.0, 1.0]) if is_percent else self._y, self.num_y_ticks)
         self.show_axes(x, Unit(name=translation(name), divisor=divisor), y, tick_labels(y, is_percent=is_percent))
@@ -90,8 +100,8 @@ class PruningPlot(Plot):
         row = self._rows[nearest]
         value = f"{metric_title(self._metric)} {format_score(self._metric, float(self._y[nearest]))}"
         removed = tr("{share} removed", share=format_percent(row["amount"]))
-        weights = tr("%n weight(s)", "", int(row["nonzero"]))
-        text = markup.filled("{}<br>{}<br>{}", removed, weights, value)
+        size = tr("%n weight(s)", "", int(row["nonzero"])) if "nonzero" in row else format_bytes(row["bytes"])
+        text = markup.filled("{}<br>{}<br>{}", removed, size, value)
         return float(self._x[nearest]), text
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -27,8 +27,8 @@ from netwright.engine.core.files import write_checked_json
 from netwright.engine.core.folders import cache_folder
 from netwright.engine.core.fork import run_in_child_process
 from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.core.platform import lift_memory_limit
 from netwright.engine.core.progress import report
-from netwright.engine.core.text import format_percent
 from netwright.engine.launch.coordinator import coordinate
 from netwright.engine.launch.prepare import prepare
 from netwright.engine.models.open_model import open_model
@@ -60,6 +60,7 @@ PATIENCE_S = 24 * 3600.0
 def compress(request: CompressRequest) -> CompressResult:
     """Search candidates until one is in the budget of a request, and write the project that it asks for. Raises
     `UserError`."""
+    lift_memory_limit()  # of a process that reads files for the window; a run has limits of its own
     search = Search(request, run_in_child_process(lambda: _begin(request), PATIENCE_S))
     if request.pick is None:
         search.run()
@@ -206,19 +207,19 @@ class Search:
             before = max(other for other in self.candidates if other < amount)
             share, project = 1 - (1 - amount) / (1 - before), place / f"candidate{SUFFIX}"
             facts = run_in_child_process(lambda: _prune(request, self.source(before), share, project), PATIENCE_S)
-            self._train(project, amount)
+            self._train(project, self.source(amount))
         measured = run_in_child_process(lambda: _measure(request, self.source(amount), place / ONNX), PATIENCE_S)
         self.candidates[amount] = {"amount": amount, **facts, **measured}
         write_checked_json(place / MEASURED, self.candidates[amount])
 
-    def _train(self, project: Path, amount: float) -> None:
+    def _train(self, project: Path, run: Path) -> None:
         begun, total = (len(self.candidates) - 1) * self.request.epochs, self.request.candidates * self.request.epochs
 
         def tell(event: Event) -> None:
             if isinstance(event, TrainingProgress):
-                report(begun + event.epoch - 1, total, f"epochs, {format_percent(amount)} of the channels removed")
+                report(begun + event.epoch - 1, total, "epochs")
 
-        folder = prepare(load(project).project, project, self.source(amount), trial=1)
+        folder = prepare(load(project).project, project, run, trial=1)
         state = coordinate(folder, on_event=tell)["state"]
         if state == "stopped":
             raise KeyboardInterrupt
@@ -347,7 +348,7 @@ def _loss(metric: str, before: float, after: float) -> float:
 
 def _beats(candidate: Candidate, other: Candidate) -> bool:
     """Return whether a candidate is as good in size, time and score, and better in one."""
-    pairs = [(candidate[name], other[name]) for name in ("bytes", "loss")]  # type: ignore[literal-required]
+    pairs = [(candidate[name], other[name]) for name in ("bytes", "loss")]
     pairs.append((candidate["milliseconds"], ALIKE * other["milliseconds"]))
     is_faster = ALIKE * candidate["milliseconds"] < other["milliseconds"]
     return all(mine <= theirs for mine, theirs in pairs) and (

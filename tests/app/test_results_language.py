@@ -230,6 +230,7 @@ def test_errors_beside_a_run_are_translated(shell: Any, server: FakeServer, qtbo
 
 def test_pruning_is_translated(window: MainWindow, server: FakeServer, tmp_path: Path) -> None:
     dialog = PruneDialog(window, RunFolder(tmp_path), print)
+    dialog.way.setCurrentIndex(1)
     dialog.show()
     server.answer("prune", {"split": "test", "rows": [row(0.0, 0.97), row(0.5, 0.9)], "notes": []})
     assert faults(dialog, tmp_path.name) == []
