@@ -18,7 +18,7 @@ from netwright.designer import markup, theme
 from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import Markup
 from netwright.engine.core.text import format_bytes, format_percent
-from netwright.engine.project.options.metric_options import format_score, is_share
+from netwright.engine.project.options.metric_options import format_score, is_better_low, is_share
 
 NEAR_PIXELS = 16.0
 """Distance within which a click means an amount."""
@@ -86,6 +86,9 @@ class PruningPlot(Plot):
         y = values_axis(np.append(self._y, [0.0, 1.0]) if is_percent else self._y, self.num_y_ticks)
         self.show_axes(x, Unit(name=translation(name), divisor=divisor), y, tick_labels(y, is_percent=is_percent))
         order = np.argsort(self._x, kind="stable")
+        if self._along == "bytes":  # joined where smaller is worse: the others are on the front for their time
+            best = np.minimum if is_better_low(self._metric) else np.maximum
+            order = order[self._y[order] == best.accumulate(self._y[order])]
         self.lay(self._line, self._x[order], self._y[order])
         self.lay(self._points, self._x, self._y)
         selection = slice(self._chosen, self._chosen + 1) if self._chosen >= 0 else slice(0, 0)
