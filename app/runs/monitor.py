@@ -2,7 +2,6 @@
 to do next."""
 
 import contextlib
-from pathlib import Path
 
 from PySide6.QtCore import QSettings, Qt, Signal
 from PySide6.QtGui import QActionGroup, QResizeEvent
@@ -76,9 +75,8 @@ class Monitor(QWidget):
         curves = self._make_curves()
         self.segments.set_corner(self._make_controls())
         self.segments.add("curves", tr("Curves"), curves)
-        self.answers = WatchedPage()
+        self.answers, self.weights = WatchedPage(), WeightsPage()
         self.segments.add("answers", tr("Answers"), self.answers)
-        self.weights = WeightsPage()
         self.segments.add("weights", tr("Weights"), self.weights)
         self.records = self.answers, self.weights
         column = QVBoxLayout(self)
@@ -277,23 +275,22 @@ class Monitor(QWidget):
 
     def show_nothing(self) -> None:
         """Show that there is no run."""
-        self.board.clear()
-        self._show_records(None)
-        self.log.show_run(None)
+        self._clear()
         self.facts.show_nothing()
         self.segments.set_run(None, self.empty.message.text())
 
     def show_starting(self, name: str) -> None:
         """Show that a run is being prepared."""
-        self.board.clear()
-        self._show_records(None)
-        self.log.show_run(None)
+        self._clear()
         self.facts.show_starting(name)
         self.segments.set_run(None, translation(UNDER_WAY))
 
-    def _show_records(self, run: Path | None) -> None:
+    def _clear(self, folder: RunFolder | None = None) -> None:
+        """Forget the run that is shown, for another one whose events follow."""
+        self.board.clear(is_reading=folder is not None)
+        self.log.show_run(folder)
         for page in self.records:
-            page.show_run(run)
+            page.show_run(None if folder is None else folder.path)
 
     def show_refused(self, message: str) -> None:
         """Show why a run could not be prepared: the user's input or the environment does not allow it."""
@@ -302,9 +299,7 @@ class Monitor(QWidget):
     def show_run(self, folder: RunFolder) -> None:
         """Show another run; its events follow."""
         self._folder = folder
-        self.board.clear(is_reading=True)
-        self._show_records(folder.path)
-        self.log.show_run(folder)
+        self._clear(folder)
         self.facts.show_run(folder)
         self.segments.set_run(None, translation(UNDER_WAY))
 
@@ -318,11 +313,8 @@ class Monitor(QWidget):
 
     def take(self, event: Event) -> None:
         """Show one event of the run."""
-        self.board.take(event)
-        for page in self.records:
-            page.take(event)
-        self.log.take(event)
-        self.facts.take(event)
+        for part in (self.board, *self.records, self.log, self.facts):
+            part.take(event)
         if isinstance(event, Message) and event.severity == "warning":
             self.facts.add_line(tr("Warning"), message_text(event.text))
 

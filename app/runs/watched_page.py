@@ -79,8 +79,8 @@ class WatchedRun:
 
     def moments(self) -> Iterator[tuple[int, int]]:
         """Yield iteration and epoch of all that was kept."""
-        for record in (*self.steps, *(picture for those in self.pictures.values() for picture in those)):
-            yield record.iteration, record.epoch
+        yield from ((step.iteration, step.epoch) for step in self.steps)
+        yield from ((picture.iteration, picture.epoch) for those in self.pictures.values() for picture in those)
 
 
 Record = TypeVar("Record", WatchedStep, ReportedPicture)
@@ -91,7 +91,7 @@ def nearest(records: Sequence[Record], iteration: int) -> Record | None:
     return min(records, key=lambda record: abs(record.iteration - iteration), default=None)
 
 
-def of_equal_samples(answers: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def of_equal_samples(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return answers without the samples that one of them lacks, in the order of the first. Samples are equal by their
     names, or by their numbers where they have none."""
     places = [{row.get("sample", row["index"]): at for at, row in enumerate(answer["rows"])} for answer in answers]
@@ -163,12 +163,12 @@ class WatchedPage(RecordPage):
         if runs and list(runs) == list(self.runs):
             return
         follows, at = self.slider.value() == self.slider.maximum(), self.slider.value()
-        shown = self._moments[at] if self._moments else None
+        moment = self._moments[at] if self._moments else None
         self.runs = runs
         self._moments = sorted({iteration: epoch for run in runs for iteration, epoch in run.moments()}.items())
         at = max(0, len(self._moments) - 1)
-        if shown in self._moments and not follows:
-            at = self._moments.index(shown)
+        if moment in self._moments and not follows:
+            at = self._moments.index(moment)
         self.slider.blockSignals(True)
         self.slider.setRange(0, max(0, len(self._moments) - 1))
         self.slider.setValue(at)
@@ -187,7 +187,7 @@ class WatchedPage(RecordPage):
             steps = [nearest(run.steps, iteration) for run in self.runs]
             answers: list[Mapping[str, Any]] = [{} if step is None else step.answer for step in steps]
             if len(answers) > 1 and all(answers):
-                answers = [*of_equal_samples(answers)]
+                answers = of_equal_samples(answers)
             for run, step, answer in zip(self.runs, steps, answers, strict=True):
                 row.addLayout(self._column_of(run, step, answer, iteration), 1)
         self.moment.setText(moment)
@@ -220,13 +220,13 @@ class WatchedPage(RecordPage):
             column.addWidget(note)
         if answer:
             column.addWidget(AnswerList(answer))
-        shown = {name: picture for name, those in run.pictures.items() if (picture := nearest(those, iteration))}
-        if shown:
+        pictures = {name: picture for name, those in run.pictures.items() if (picture := nearest(those, iteration))}
+        if pictures:
             heading = QLabel(tr("Pictures that hooks report"))
             theme.mark(heading, "role", "muted")
             column.addWidget(heading)
             tiles = []
-            for name, picture in shown.items():
+            for name, picture in pictures.items():
                 tip = f"{visible(name)}\n{_moment_text(picture.epoch, picture.iteration)}"
                 tiles.append(picture_tile({"file": picture.file}, visible(name), tip))
                 tiles[-1].setAccessibleName(tip)

@@ -343,7 +343,7 @@ FETCHED = (
     *("best", "last", "checkpoints", "result.json", "data.json", "metrics.json"),
     *("answers", "weights.jsonl", "pictures"),
 )
-"""What a run leaves beside its log."""
+"""Files and folders that a run leaves beside its log."""
 
 
 def fetch(folder: RunFolder, remote: RemoteRun, host: Host | None = None, *, checkpoints: bool = False) -> None:

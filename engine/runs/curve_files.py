@@ -144,7 +144,7 @@ def _distributions(run: RunFolder) -> Iterator[tuple[WeightStep, str, str, Distr
 
 
 TABLES: Mapping[str, Callable[[Sequence[RunFolder]], str]] = {"csv": _csv_text, "weights-csv": _weights_text}
-"""What writes each format that is one file."""
+"""The content of each format that is one file."""
 
 
 def _by_split(curves: Iterable[Curve]) -> dict[str, list[Curve]]:
@@ -187,7 +187,7 @@ def _write_tensorboard(runs: Sequence[RunFolder], target: Path) -> Iterator[Path
                         value = max(-LARGEST_FLOAT, min(LARGEST_FLOAT, value))
                     summary = Summary(value=[Summary.Value(tag=tag, simple_value=value)])
                     records.write(Event(wall_time=time, step=step, summary=summary).SerializeToString())
-            for step, layer, kind, values in _distributions(run) if split == "training" else ():
+            for record, layer, kind, values in _distributions(run) if split == "training" else ():
                 histogram = HistogramProto(
                     min=values[0],
                     max=values[-1],
@@ -196,7 +196,7 @@ def _write_tensorboard(runs: Sequence[RunFolder], target: Path) -> Iterator[Path
                     bucket=[1.0] * (POINTS - 1),  # as many values lie between two quantiles
                 )
                 summary = Summary(value=[Summary.Value(tag=_plain(f"{kind}/{layer}"), histo=histogram)])
-                records.write(Event(wall_time=start, step=step.iteration, summary=summary).SerializeToString())
+                records.write(Event(wall_time=start, step=record.iteration, summary=summary).SerializeToString())
             path = folder / f"events.out.tfevents.{start:.0f}{FILE_SUFFIX}"
             write_atomically(path, file.getvalue())
             yield path

@@ -234,8 +234,9 @@ def watched_note(job: TrainingJob) -> list[str]:
     if not _keeps_answers(job) or job.options.watch_answers != "chosen" or not (others := _not_validated(job)):
         return []
     numbers = ", ".join(str(place + 1) for place in others)
-    subject = f"The sample {numbers} is" if len(others) == 1 else f"The samples {numbers} are"
-    return [f"{subject} not for validation, so that no answers are kept for {'it' if len(others) == 1 else 'them'}."]
+    if len(others) == 1:
+        return [f"The sample {numbers} is not for validation, so that no answers are kept for it."]
+    return [f"The samples {numbers} are not for validation, so that no answers are kept for them."]
 
 
 def _keeps_answers(job: TrainingJob) -> bool:

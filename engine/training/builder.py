@@ -220,7 +220,7 @@ class TrainerBuilder:
             options.seed,
             keep_last=options.last_batch == "keep",
             lengths=training.longest if options.bucket_by_length else None,
-            shards=self._shards(),
+            shards=_shards(job, len(training)),
             window=0 if job.project.data.source_type is None else job.project.data.source_type.window(job.project.data),
         )
         return BatchLoader(
@@ -232,13 +232,6 @@ class TrainerBuilder:
             loads=shard_weights,
             transform=augmentation,
         )
-
-    def _shards(self) -> torch.Tensor | None:
-        """Return the file that holds each training sample (N), where samples lie in several and are not cut further."""
-        data = self.job.data
-        if data is None or data.shards is None or len(data.numbers["training"]) != len(self.training):
-            return None
-        return torch.from_numpy(data.shards[data.numbers["training"]])
 
     def train_step(self, batches: BatchLoader) -> TrainStep:
         """Create the model on its device, and the step that trains it. A collective."""
@@ -493,6 +486,13 @@ def _loading_note(job: TrainingJob) -> list[str]:
     """Return how the data is loaded, where it is streamed or cannot be."""
     loading = job.info.loading
     return [loading.sentence()] if loading.is_streamed or loading.because else []
+
+
+def _shards(job: TrainingJob, num_training: int) -> torch.Tensor | None:
+    """Return the file that holds each training sample (N), where samples lie in several and are not cut further."""
+    if (data := job.data) is None or data.shards is None or len(data.numbers["training"]) != num_training:
+        return None
+    return torch.from_numpy(data.shards[data.numbers["training"]])
 
 
 def _seed_worker(job: TrainingJob) -> None:

@@ -37,7 +37,7 @@ OF_RUNS = (
 
 
 class HookReports:
-    """What hooks of one worker report; of the first one it is kept."""
+    """Takes the reports of the hooks of one worker; those of the first one are kept."""
 
     def __init__(self, run: Path, send: Callable[[int, str, float], None], *, is_first: bool) -> None:
         """`run` is the folder of the run, `send` takes the step, name and value of a point."""

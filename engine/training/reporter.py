@@ -62,8 +62,9 @@ class Curve:
     def add(self, step: int, values: dict[str, float]) -> None:
         """Add a point to the curve of each name; one at the same step is replaced."""
         if self._steps and self._steps[-1] == step:
-            for values_so_far in (self._steps, *self._values.values()):
-                values_so_far.pop()
+            self._steps.pop()
+            for values_before in self._values.values():
+                values_before.pop()
         self._steps.append(step)
         for name, value in values.items():
             self._values.setdefault(name, []).append(value)

@@ -69,9 +69,9 @@ class WeightRecorder:
     def resume(self, step: int) -> None:
         """Go on behind the records of an earlier part of the run, and forget those behind `step`."""
         with contextlib.suppress(OSError):
-            self._steps = [kept for kept in read_weights(self._file.parent) if kept.iteration <= step]
+            self._steps = [record for record in read_weights(self._file.parent) if record.iteration <= step]
         self._is_whole = False
-        iterations = [kept.iteration for kept in self._steps]
+        iterations = [record.iteration for record in self._steps]
         if len(iterations) > 1:
             self._every = max(self._every, iterations[1] - iterations[0])
         self._next = iterations[-1] + self._every if iterations else 1
@@ -98,10 +98,11 @@ class WeightRecorder:
             rows = {(name, "activations"): row for name, row in self._hooks.take().items()}
             for name, modules in self._modules.items():
                 weights = [weight for module in modules for weight in module.parameters()]
-                tensors = {"weights": weights, "gradients": [w.grad for w in weights if w.grad is not None]}
-                for kind in ("weights", "gradients"):
-                    if kind in self._kinds and any(tensor.numel() for tensor in map(local_shard, tensors[kind])):
-                        rows[name, kind] = quantiles(map(local_shard, tensors[kind]))
+                gradients = [weight.grad for weight in weights if weight.grad is not None]
+                for kind, tensors in (("weights", weights), ("gradients", gradients)):
+                    filled = [shard for shard in map(local_shard, tensors) if shard.numel()]
+                    if kind in self._kinds and filled:
+                        rows[name, kind] = quantiles(filled)
             if rows:  # weights may be kept on the CPU of a network that is computed on a GPU
                 device = next(iter(rows.values())).device
                 table = torch.stack([row.to(device) for row in rows.values()])
@@ -143,11 +144,11 @@ class WeightRecorder:
 def quantiles(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
     """Return `POINTS` evenly spaced quantiles of the numbers of some tensors, on their device, from at most about
     `MOST_NUMBERS` of them. NaN counts as the largest."""
-    kept = [tensor.detach() for tensor in tensors if tensor.numel()]
-    if not kept:
+    filled = [tensor.detach() for tensor in tensors if tensor.numel()]
+    if not filled:
         return torch.full((POINTS,), math.nan)
-    apart = -(-sum(tensor.numel() for tensor in kept) // MOST_NUMBERS)
-    values = torch.cat([_spread(tensor, apart).float() for tensor in kept]).sort().values
+    apart = -(-sum(tensor.numel() for tensor in filled) // MOST_NUMBERS)
+    values = torch.cat([_spread(tensor, apart).float() for tensor in filled]).sort().values
     places = torch.linspace(0, len(values) - 1, POINTS, device=values.device).round_().long()
     return values[places]
 

@@ -69,10 +69,10 @@ def test_a_step_has_each_layer_by_name_and_kind(tmp_path: Path) -> None:
     assert list(steps[0].layers) == ["fc", "relu", "deep/fc"]
     assert sorted(steps[0].layers["fc"]) == sorted(KINDS)
     assert list(steps[0].layers["relu"]) == ["activations"]
-    weights = torch.cat([net[0].weight.flatten(), net[0].bias]).detach()
+    weights = torch.cat([weight.detach().flatten() for weight in net[0].parameters()])
     first, *_, last = steps[-1].layers["fc"]["weights"]
     assert (first, last) == (pytest.approx(float(weights.min()), rel=1e-3), pytest.approx(float(weights.max()), 1e-3))
-    gradient = torch.cat([net[2].weight.grad.flatten(), net[2].bias.grad])
+    gradient = torch.cat([weight.grad.flatten() for weight in net[2].parameters() if weight.grad is not None])
     assert steps[-1].layers["deep/fc"]["gradients"][-1] == pytest.approx(float(gradient.max()), rel=1e-3)
     assert steps[-1].layers["relu"]["activations"][0] == 0
     assert (tmp_path / FILE).stat().st_mode & 0o77 == 0
@@ -130,7 +130,7 @@ def test_a_resumed_run_goes_on_behind_its_checkpoint(tmp_path: Path) -> None:
 def test_numbers_that_are_not_finite_leave_a_gap(tmp_path: Path) -> None:
     net = network()
     with torch.no_grad():
-        net[2].weight[0, 0] = float("nan")
+        next(net[2].parameters())[0, 0] = float("nan")
     (step,) = train(recorder_of(tmp_path, net), net, 1, 1)
     assert "weights" in step.layers["fc"]
     assert "deep/fc" not in step.layers
