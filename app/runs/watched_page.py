@@ -202,7 +202,7 @@ class WatchedPage(RecordPage):
     def _column_of(
         self, run: WatchedRun, step: WatchedStep | None, answer: Mapping[str, Any], iteration: int
     ) -> QVBoxLayout:
-        """Return what a run has kept nearest to an iteration, with its title where there are several."""
+        """Return answers and pictures of a run nearest to an iteration, under its title where there are several."""
         column = QVBoxLayout()
         column.setSpacing(8)
         if len(self.runs) > 1:
