@@ -7,6 +7,7 @@ tested by `tests/system/test_command_line.py` and `tests/engine/cli/test_main.py
 
 import atexit
 import contextlib
+import fcntl
 import importlib
 import json
 import os
@@ -24,17 +25,20 @@ from typing import IO, Any, Self
 ROOT = Path(__file__).parents[1]
 START_S = 120.0
 _REQUEST_BYTES = 2**20
-# What others start in place of an interpreter: it hands its streams, folder and environment to a fork of the warm
+# What others start in place of an interpreter: it hands its descriptors, folder and environment to a fork of the warm
 # process, and ends as that does; the fork is killed with it. Without `site` and our modules it takes 20 ms.
 _CLIENT = """
 import json, os, signal, socket, sys
 address, code, *arguments = sys.argv[1:]
-data = json.dumps({"arguments": arguments, "code": code, "cwd": os.getcwd(), "env": dict(os.environ)}).encode()
+numbers = [number for number in range(64) if os.path.exists(f"/dev/fd/{number}")]
+data = {"arguments": arguments, "code": code, "cwd": os.getcwd(), "env": dict(os.environ), "numbers": numbers}
+data = json.dumps(data).encode()
 connection = socket.socket(socket.AF_UNIX)
 connection.connect(address)
-socket.send_fds(connection, [len(data).to_bytes(4, "little")], [1, 2, 0])
+socket.send_fds(connection, [len(data).to_bytes(4, "little")], numbers)
 connection.sendall(data)
-os.closerange(0, 3)
+for number in numbers:
+    os.close(number)
 answers = connection.makefile()
 answers.readline()
 code = int(answers.readline() or 1)
@@ -43,6 +47,8 @@ if code < 0:
     os.kill(os.getpid(), -code)
 os._exit(code)
 """
+_ADDRESS = "NETWRIGHT_TEST_WARM"
+"""The variable of forks that says where the warm process listens."""
 _MODULE = "import sys; from netwright.engine.core.child import run; sys.exit(run(sys.argv[1], sys.argv[2:]))"
 
 
@@ -103,15 +109,23 @@ def close() -> None:
         _warm = None
 
 
-def command(*arguments: str, code: str = "", address: str = "") -> list[str]:
+def command(*arguments: str, code: str = "") -> list[str]:
     """The command line of a process that is a fork of the warm one, for what starts processes itself: it runs `code`,
-    else `netwright.engine`. `address`: that of the warm process, where this is a fork of it."""
-    return [sys.executable, "-I", "-S", "-c", _CLIENT, address or server().address, code, *arguments]
+    else `netwright.engine`."""
+    address = os.environ.get(_ADDRESS) or server().address
+    return [sys.executable, "-I", "-S", "-c", _CLIENT, address, code, *arguments]
 
 
 def module_command(module: str, *arguments: str) -> list[str]:
     """The same for a module with a function `main`, as `netwright.engine.core.process.module_command` starts it."""
     return command(module, *arguments, code=_MODULE)
+
+
+def fork_detached() -> None:
+    """Let what this process starts so that it outlives it, such as coordinators and runners, be forks, too."""
+    from netwright.engine.core import process
+
+    process.module_command = module_command
 
 
 class Process:
@@ -269,6 +283,7 @@ def serve(connection: socket.socket, address: str) -> None:
         if os.fork() == 0:
             connection.close()
             listener.close()
+            request["env"][_ADDRESS] = address
             _supervise(request, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
@@ -276,7 +291,7 @@ def serve(connection: socket.socket, address: str) -> None:
 
 def _received(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
     """A request and its descriptors; nothing where the other end was closed."""
-    length, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
+    length, descriptors, _, _ = socket.recv_fds(connection, 4, 64)
     data = b""
     while len(data) < int.from_bytes(length, "little"):
         data += connection.recv(min(_REQUEST_BYTES, int.from_bytes(length, "little") - len(data)))
@@ -300,22 +315,23 @@ def _export_once() -> None:
 
 
 def _supervise(request: dict[str, Any], descriptors: list[int]) -> None:
-    """Fork the command, say its process id, wait for it, and say its exit code. That of a client, which has a standard
-    input, ends with the client. Never returns."""
+    """Fork the command, say its process id, wait for it, and say its exit code. That of a client, which numbers its
+    descriptors, ends with the client. Never returns."""
     answers, *streams = descriptors
+    numbers = request.get("numbers")
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     pid = os.fork()
     if pid == 0:
         os.close(answers)
-        _become(request, *streams)
-    if len(streams) == 3:
+        _become(request, dict(zip(numbers or (1, 2), streams, strict=True)))
+    if numbers:
         with contextlib.suppress(OSError):
             os.setpgid(pid, pid)
     for stream in streams:
         os.close(stream)
     with contextlib.suppress(OSError):  # the test may not wait for it
         os.write(answers, f"{pid}\n".encode())
-        if len(streams) == 3:
+        if numbers:
             select.select([answers, os.pidfd_open(pid)], [], [])
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)  # it has ended, or is to end, with its group
@@ -324,22 +340,25 @@ def _supervise(request: dict[str, Any], descriptors: list[int]) -> None:
     os._exit(0)
 
 
-def _become(request: dict[str, Any], out: int, err: int, input: int | None = None) -> None:
-    """Be the command: its streams, folder, environment and arguments. Never returns."""
+def _become(request: dict[str, Any], descriptors: dict[int, int]) -> None:
+    """Be the command: its descriptors by their numbers, its folder, environment and arguments. Never returns."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    if input is None:
-        input = os.open(os.devnull, os.O_RDONLY)
-    else:
+    if 0 in descriptors:
         os.setpgid(0, 0)
-    for source, target in ((input, 0), (out, 1), (err, 2)):
-        os.dup2(source, target)
-    for descriptor in (input, out, err):
-        if descriptor > 2:
-            os.close(descriptor)
+    else:
+        descriptors[0] = os.open(os.devnull, os.O_RDONLY)
+    # Out of the way of each other first.
+    moved = {number: fcntl.fcntl(descriptor, fcntl.F_DUPFD, 64) for number, descriptor in descriptors.items()}
+    for descriptor in descriptors.values():
+        os.close(descriptor)
+    for number, descriptor in moved.items():
+        os.dup2(descriptor, number)
+        os.close(descriptor)
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
     time.tzset()
+    fork_detached()
     code = 0
     try:
         if request["code"]:

@@ -14,6 +14,7 @@ from netwright.app import messages
 from netwright.app.processes import EngineServer
 from netwright.app.window import MainWindow
 from netwright.designer import theme
+from netwright.engine.core import process
 from netwright.engine.core.process import module_command
 from tests import warm
 
@@ -27,7 +28,9 @@ class MakeWindow(Protocol):
 
 
 def fork_engines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let engines of windows be forks of the process that tests share, which has torch: one by itself takes 4 s."""
+    """Let engines of windows, and what goes on by itself, be forks of the process that tests share, which has torch:
+    one that imports it takes 4 s."""
+    monkeypatch.setattr(process, "module_command", warm.module_command)
     start = EngineServer.start
 
     def fork(self: EngineServer) -> None:

@@ -1,10 +1,7 @@
 """The queue with real processes: one run after another, side by side, and a death in between."""
 
-import contextlib
 import signal
 import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +16,7 @@ from netwright.engine.project.training import TrainingOptions
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.machine_shares import EXPERIMENT, MachineShare
 from netwright.engine.runs.queue import Queue
-from tests import runs
+from tests import runs, warm
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
 
@@ -43,15 +40,12 @@ def project(tmp_path: Path) -> Path:
     return path
 
 
-@contextlib.contextmanager
-def working(*arguments: str) -> Iterator["subprocess.Popen[str]"]:
+def working(*arguments: str) -> warm.Process:
     """A process that goes through the queue, and says what becomes of its entries."""
-    command = [sys.executable, "-m", "netwright.engine", "queue", "run", *arguments]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        yield process
+    return warm.Process(["queue", "run", *arguments], cwd=ROOT, stdout=subprocess.PIPE)
 
 
-def wait_for(process: "subprocess.Popen[str]", *beginnings: str) -> None:
+def wait_for(process: warm.Process, *beginnings: str) -> None:
     """Until lines with all these beginnings were said."""
     missing = list(beginnings)
     assert process.stdout is not None
