@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from netwright.app.analysis.budget_row import BudgetRow, cells_of, heads_of
 from netwright.app.analysis.result_cards import split_in_line
+from netwright.app.answer_device import answer_device
 from netwright.app.data.dataset_tracker import progress_text
 from netwright.app.dialog import Dialog
 from netwright.app.plots.card import FigureCard
@@ -107,7 +108,8 @@ class PruneDialog(Dialog):
 
     def _pruning(self, **more: Any) -> PruneRequest:
         """Return the request of pruning with the present choice."""
-        return PruneRequest(model=self._run.path.absolute(), structured=bool(WAYS[self.way.currentIndex()][1]), **more)
+        structured = bool(WAYS[self.way.currentIndex()][1])
+        return PruneRequest(model=self._run.path.absolute(), structured=structured, device=answer_device(), **more)
 
     def begin(self) -> None:
         """Measure a few amounts of pruning; a search waits for its budget."""
