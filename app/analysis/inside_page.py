@@ -122,7 +122,6 @@ class InsidePage(RunPage):
         self.layer.setMinimumWidth(130)
         self.place.setAccessibleName(tr("Sample"))
         self.place.setPrefix(tr("Sample "))
-        self.place.setMinimum(1)  # samples are counted from 1 in the window, from 0 in requests
         for button, icon, name, step in (
             (self.earlier, "chevron-left", tr("Sample before"), -1),
             (self.later, "chevron-right", tr("Next sample"), 1),
@@ -219,7 +218,7 @@ class InsidePage(RunPage):
 
     def _on_split(self) -> None:
         counts = self.facts.samples or {} if self.has_splits else {}
-        self.place.setMaximum(max(1, counts.get(str(self.split.currentData()), 1_000_000)))
+        self.place.setRange(1, max(1, counts.get(str(self.split.currentData()), 1_000_000)))
         self._on_changed()
 
     def _on_place(self) -> None:

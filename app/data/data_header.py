@@ -82,7 +82,8 @@ def _size_of(info: InputInfo) -> str:
             case "features":
                 return tr("{size} inputs", size=info.short())
             case "tokens":
-                return tr("{size} tokens", size=info.short())
+                low, _, high = info.short().partition(" to ")
+                return tr("{size} tokens", size=tr("{low} to {high}", low=low, high=high) if high else low)
         return info.short()
     channels, height, width = info.type.sizes
     size = f"{width} × {height}"

@@ -24,7 +24,15 @@ CANCELLED = noop("Reading the data was cancelled.")
 NO_HOSTS: Mapping[str, int] = {}
 
 
-UNITS = (noop("rows"), noop("samples"), noop("files"), noop("steps"), noop("operators"), noop("measurements"))
+UNITS = (
+    noop("rows"),
+    noop("samples"),
+    noop("texts"),
+    noop("files"),
+    noop("steps"),
+    noop("operators"),
+    noop("measurements"),
+)
 """Units of the engine's reports of progress, beside bytes."""
 
 

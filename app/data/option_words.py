@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from netwright.designer.engine_messages import message_text
+from netwright.designer.engine_messages import message_text, part_text
 from netwright.designer.language import explanation, noop, tr, translation
 from netwright.engine.core.fields import Choice, FilePath
 from netwright.engine.project.data import DataOptions
@@ -39,7 +39,7 @@ def _column_word(text: str) -> str:
     number, _, word = text.replace(",", "").partition(" ")
     if word in COUNTED and number.isdecimal():
         return translation(COUNTED[word]).format(count=int(number))
-    return translation(text) if text in COLUMN_WORDS else text
+    return translation(text) if text in COLUMN_WORDS else part_text(text)
 
 
 def source_note(source: str) -> str:

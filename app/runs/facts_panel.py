@@ -326,9 +326,8 @@ class FactsPanel(QWidget):
     def _show_baselines(self, result: Mapping[str, Any]) -> None:
         """Show the answers that need no network, beside the metrics of one."""
         metric, errors = errors_beside(result)
-        scores = {message_text(name): _whole(metric_text(metric, value)) for name, value in errors.items()}
-        texts = (tr("{name}: {score}", name=name, score=score) for name, score in scores.items())
-        self.progress.set("Baselines", "\n".join(texts))
+        told = [(message_text(name), _whole(metric_text(metric, value))) for name, value in errors.items()]
+        self.progress.set("Baselines", "\n".join(tr("{name}: {score}", name=n, score=score) for n, score in told))
         self._warning = closing_warning(result)
         if self._warning and self._state == "finished":
             self.head.show_warning(self._warning)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from netwright.app.plots.words import metric_in_a_line, metric_text, split_title
 from netwright.designer.engine_messages import duration_text
 from netwright.designer.language import close_han, in_sentence, noop, tr, translation
-from netwright.engine.core.fields import Choice
+from netwright.engine.core.fields import Bool, Choice
 from netwright.engine.core.text import format_ago, format_number
 from netwright.engine.project.options.metric_options import format_score
 from netwright.engine.project.project import SECTIONS
@@ -128,6 +128,8 @@ def option_text(run: RunSummary, path: str) -> str:
     section, _, name = path.partition(".")
     record, text = SECTIONS.get(section), run.option_text(path)
     field = record.fields.get(name) if record is not None else None
+    if isinstance(field, Bool) and text in ("true", "false"):
+        return tr("yes", "option") if text == "true" else tr("no", "option")
     return translation(field.word(text)) if isinstance(field, Choice) and text in field.options else text
 
 

@@ -352,7 +352,7 @@ class Person:
         """Write what the export dialog in front offers to a file, and copy the code that it offers."""
         self.type_into("File to write", str(path))
         self.click("Export")
-        self.wait_to_see("ONNX Runtime (agrees|与此一致)", or_else="refused|could not|do not agree|无法|不一致")
+        self.wait_to_see("ONNX Runtime (agrees|的结果一致)", or_else="refused|could not|do not agree|无法|不一致")
         self.look("exported")
         self.click("Copy code that runs it")
         self.click("Close")

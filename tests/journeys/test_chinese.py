@@ -1,49 +1,191 @@
-"""One's own pictures in a window in Chinese: every sentence that is seen on the way is Chinese."""
+"""One's own data in a window in Chinese: every word that is seen on the way is Chinese, but for names.
 
+The data has Chinese names, so that what is in Latin letters is of the window or of the engine.
+"""
+
+import csv
+import math
+import random
 import re
+import wave
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
 from netwright.designer import language
-from netwright.designer.language import translation
 from tests.journeys.conftest import Visit
 from tests.journeys.journey_files import shape_pictures
+from tests.journeys.person import Person
 
-ENGLISH = re.compile(r"(?<![\w./-])[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}(?![\w./=-])")
-"""Three words in a row; names of the pictures have fewer."""
+NAMES = frozenset(
+    (
+        *("Adam", "adamw", "AdamW", "AUROC", "CAM", "CNN", "Cam", "FGSM", "Grad", "LSTM", "MAE", "Net", "PGD", "RMS"),
+        *("RMSE", "ReLU", "SHAP", "Softmax", "zscore", "cosine", "gloo", "float", "int", "torch", "export"),
+        *(
+            "CPU",
+            "GPU",
+            "auto",
+            "cpu",
+            "gpu",
+            "multi",
+            "parallel",
+            "AMD",
+            "EPYC",
+            "Intel",
+            "Xeon",
+            "CUDA",
+            "MPS",
+            "XPU",
+        ),
+        *("CSV", "Netwright", "ONNX", "Parquet", "PyTorch", "ROCm", "Run", "Runtime", "untitled", "csv", "onnx", "wav"),
+        *(
+            "Alt",
+            "Ctrl",
+            "Del",
+            "Enter",
+            "Esc",
+            "Shift",
+            "Tab",
+            "FLOP",
+            "FLOPs",
+            "GFLOP",
+            "MFLOP",
+            "MFLOPs",
+            "kFLOPs",
+            "TFLOP",
+        ),
+        *("GiB", "Hz", "KiB", "MiB", "kHz", "text", "token", "NARX", "TCN", "GPT", "px", "facing", "west", "pt"),
+    )
+)
+"""Names of products, layers, measures, keys and units, which are the same in Chinese."""
+NO_WORDS = re.compile(
+    r"(?:^|(?<= ))[/~]\w[^，。）\n]*|\b\w+_\d+(?:/\w+)*\b|[\w.]+\.(?:csv|wav|onnx|netwright)\b"  # paths, layers, files
+    r"|· [A-Z][\w -]+$|accuracy > 98|\b[A-Z]\b"  # the English name beside the Chinese one, the example of a query
+)
+WORD = re.compile(r"[A-Za-z]{2,}")
+
+
+def english(texts: Iterable[str]) -> list[str]:
+    """Return the texts with a word that is none of the names."""
+    return sorted({text for text in texts if set(WORD.findall(NO_WORDS.sub(" ", text))) - NAMES})
+
+
+def table(path: Path) -> None:
+    """Write passengers, with gaps and a name each."""
+    rng, rows = random.Random(8), [["姓名", "舱位", "性别", "年龄", "票价", "幸存"]]
+    for number in range(400):
+        cabin, sex, age = rng.randrange(1, 4), rng.choice("男女"), rng.randrange(1, 80)
+        score = 2.2 * (sex == "女") - 0.9 * (cabin - 2) - 0.02 * (age - 30) + rng.gauss(-0.9, 1)
+        gap = "" if rng.random() < 0.1 else f"{age}"
+        fare = f"{rng.gammavariate(2, 40 / cabin):.2f}"
+        rows.append([f"乘客{number}", f"{cabin}", sex, gap, fare, "是" if score > 0 else "否"])
+    _write(path, rows)
+
+
+def series(path: Path) -> None:
+    """Write the hourly loads of three towns, one below the other."""
+    rng, rows = random.Random(3), [["城镇", "时间", "负荷"]]
+    for town, hour in ((town, hour) for town in range(3) for hour in range(300)):
+        load = (300 + 150 * town) * (1 + 0.25 * math.sin(2 * math.pi * hour / 24)) + rng.gauss(0, 6)
+        time = (datetime(2024, 1, 1) + timedelta(hours=hour)).isoformat(sep=" ")
+        rows.append([f"城镇{town}", time, f"{load:.1f}"])
+    _write(path, rows)
+
+
+def texts(path: Path) -> None:
+    """Write sentences without spaces, as Chinese is written, on two topics."""
+    rng = random.Random(4)
+    words = {"天气": "下雨 晴天 多云 大雪 寒冷 气温", "体育": "进球 球队 比赛 教练 胜利 失败"}
+    rows = [
+        [
+            "".join(rng.choice(f"{own} 今天 他们 非常 大家 已经 可以".split()) for _ in range(rng.randrange(8, 16))),
+            topic,
+        ]
+        for topic, own in words.items()
+        for _ in range(150)
+    ]
+    rng.shuffle(rows)
+    _write(path, [["正文", "主题"], *rows])
+
+
+def sounds(folder: Path) -> None:
+    """Write tones and noises, a folder each."""
+    rng, seconds = np.random.default_rng(5), np.arange(3200) / 8000
+    for name in ("噪声", "音调"):
+        (folder / name).mkdir(parents=True)
+        for number in range(40):
+            tone = np.sin(2 * np.pi * rng.uniform(200, 900) * seconds)
+            samples = tone if name == "音调" else rng.standard_normal(len(seconds)) * 0.4
+            with wave.open(str(folder / name / f"{number:02}.wav"), "wb") as file:
+                file.setnchannels(1)
+                file.setsampwidth(2)
+                file.setframerate(8000)
+                file.writeframes((samples * 9000).clip(-32_768, 32_767).astype("<i2").tobytes())
+
+
+def _write(path: Path, rows: list[list[str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+@pytest.fixture
+def person(visit: Visit, qapp: QApplication) -> Iterator[Person]:
+    """Somebody at a window in Chinese."""
+    language.use(qapp, "zh_CN")
+    yield visit()
+    language.use(qapp, language.ENGLISH)
 
 
 @pytest.mark.journey
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("machine", ["usual"], indirect=True)
-def test_own_pictures_are_learned_in_chinese(visit: Visit, place: Path, qapp: QApplication) -> None:
+@pytest.mark.parametrize(
+    ("make", "name"), [(table, "乘客.csv"), (series, "负荷.csv"), (texts, "文章.csv"), (sounds, "声音")]
+)
+def test_own_data_is_learned_in_chinese(person: Person, place: Path, make: Callable[[Path], None], name: str) -> None:
+    make(place / name)
+    person.drop(place / name)
+    person.wait_to_see("^创建网络$")
+    person.wait_to_see("^已检查 ")
+    person.click("Review all")
+    person.look("data")
+    person.make_network()
+    person.train_to_the_end(epochs=2)
+    for page, known in (
+        ("Answers", "验证样本的预测结果"),
+        ("Scores", "^测试集的 [0-9]+ 个样本"),
+        ("Predict", "^文件…"),
+        ("Explain", "^重新显示$"),
+        ("Options", "^未列出的选项"),
+    ):
+        person.click(page)
+        person.wait_to_see(known)
+        person.look(page)
+    with person.dialog(lambda: person.export(place / "out.onnx")):
+        person.click("Export…")
+    found = english(person.watch.texts)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.journey
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("machine", ["usual"], indirect=True)
+def test_own_pictures_are_learned_in_chinese(person: Person, place: Path) -> None:
     shape_pictures(place / "shapes")
-    language.use(qapp, "zh_CN")
-    try:
-        person = visit()
-        person.look("start")
-        person.drop(place / "shapes")
-        person.wait_to_see("603")
-        person.look("data")
-        person.click(translation("Make a network"))
-        person.wait_to_see("^35 ")
-        person.train(translation("Train"))
-        person.wait_to_see("✓ 已完成$", or_else="失败|无法|不能")
-        person.look("trained")
-        person.click(translation("Scores"))
-        person.wait_to_see("^60 个中有 [0-9]+ 个正确")
-        person.look("scores")
-        person.click(translation("Predict"))
-        with person.choose_file(place / "shapes" / "ring" / "large.png"):
-            person.click(translation("Files…"))
-        person.wait_to_see(r"^(circle|cross|ring|square|triangle)[：:] ?\d")
-        person.click(translation("Explain"))
-        person.wait_to_see("Grad-CAM")
-        person.tab(translation("Design"))
-        person.look("design")
-        english = [text for text in person.watch.texts if ENGLISH.search(text)]
-        assert english == []
-    finally:
-        language.use(qapp, language.ENGLISH)
+    person.look("start")
+    person.drop(place / "shapes")
+    person.wait_to_see("603")
+    person.look("data")
+    person.make_network("^35 ")
+    person.train_to_the_end()
+    person.evaluate("^60 个中有 [0-9]+ 个正确")
+    person.predict_file(place / "shapes" / "ring" / "large.png", r"^(circle|cross|ring|square|triangle)[：:] ?\d")
+    person.explain("Grad-CAM")
+    person.tab("Design")
+    person.look("design")
+    three_words = re.compile(r"(?<![\w./-])[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}(?![\w./=-])")  # names have fewer
+    assert [text for text in person.watch.texts if three_words.search(text)] == []
