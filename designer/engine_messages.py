@@ -244,8 +244,8 @@ class Catalogue:
                 continue
             if second := self._known(rest, depth + 1):
                 return f"{before}：{second}"
-        for mark, own in (("; ", "；"), (", ", "、")):
-            parts = text.removesuffix(".").split(mark)
+        for sign, own in (("; ", "；"), (", ", "、")):
+            parts = text.removesuffix(".").split(sign)
             translated = [self._known(part, depth + 1) for part in parts] if 1 < len(parts) <= MOST_ENDS else [""]
             if all(translated):
                 return own.join(translated) + "。" * text.endswith(".")
