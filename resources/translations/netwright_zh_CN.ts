@@ -212,14 +212,6 @@
         <translation>权重：最小的变为零</translation>
     </message>
     <message>
-        <source>Prune</source>
-        <translation>剪枝</translation>
-    </message>
-    <message>
-        <source>What is removed</source>
-        <translation>移除的内容</translation>
-    </message>
-    <message>
         <source>Amounts</source>
         <translation>剪枝量</translation>
     </message>
@@ -232,24 +224,56 @@
         <translation>创建工程…</translation>
     </message>
     <message>
-        <source>A project with the network of the selected row, to be trained on</source>
-        <translation>包含所选行网络的工程，可继续训练</translation>
-    </message>
-    <message>
-        <source>{run}, without</source>
-        <translation>{run}，移除</translation>
-    </message>
-    <message>
         <source>Score and size</source>
         <translation>分数和大小</translation>
     </message>
     <message>
-        <source>before training on</source>
-        <translation>继续训练之前</translation>
+        <source>Within a budget: channels and 8-bit numbers</source>
+        <translation>在预算之内：通道与 8 位数值</translation>
+    </message>
+    <message>
+        <source>Make smaller</source>
+        <translation>缩小网络</translation>
+    </message>
+    <message>
+        <source>How it is made smaller</source>
+        <translation>缩小方式</translation>
+    </message>
+    <message>
+        <source>A project with the network of the selected row</source>
+        <translation>使用所选行的网络的项目</translation>
+    </message>
+    <message>
+        <source>Channels are removed little by little, and each candidate trains on: this takes a while.</source>
+        <translation>通道被逐步移除，每个候选网络都会继续训练：这需要一些时间。</translation>
     </message>
     <message>
         <source>Measuring accuracy, size and time…</source>
         <translation>正在测量准确度、大小和时间…</translation>
+    </message>
+    <message>
+        <source>Stopped. What was trained stays, and the next search goes on from there.</source>
+        <translation>已停止。已训练的内容会保留，下次搜索从那里继续。</translation>
+    </message>
+    <message>
+        <source>Searching…</source>
+        <translation>正在搜索…</translation>
+    </message>
+    <message>
+        <source>Searching: {progress}</source>
+        <translation>正在搜索：{progress}</translation>
+    </message>
+    <message>
+        <source>The best candidate in the budget is selected.</source>
+        <translation>已选中预算之内的最佳候选网络。</translation>
+    </message>
+    <message>
+        <source>No candidate is in the budget. The nearest one is selected; accept more, or train for more epochs.</source>
+        <translation>没有候选网络在预算之内。已选中最接近的一个；请放宽预算，或训练更多轮。</translation>
+    </message>
+    <message>
+        <source>Measured on the {split}.</source>
+        <translation>在{split}上测量。</translation>
     </message>
     <message>
         <source>Amount</source>
@@ -262,6 +286,66 @@
     <message>
         <source>Time per batch</source>
         <translation>每批量时间</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>搜索</translation>
+    </message>
+    <message>
+        <source>any, or 1MB</source>
+        <translation>任意，或 1MB</translation>
+    </message>
+    <message>
+        <source> ms</source>
+        <translation> ms</translation>
+    </message>
+    <message>
+        <source> %</source>
+        <translation> %</translation>
+    </message>
+    <message>
+        <source>&amp;Size</source>
+        <translation>大小(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Largest ONNX file, such as 1MB or 300KiB</source>
+        <translation>ONNX 文件的最大大小，例如 1MB 或 300KiB</translation>
+    </message>
+    <message>
+        <source>&amp;Time</source>
+        <translation>时间(&amp;T)</translation>
+    </message>
+    <message>
+        <source>Longest time per sample on this machine, in ONNX Runtime on the CPU</source>
+        <translation>在本机上每个样本的最长时间，用 ONNX Runtime 在 CPU 上测量</translation>
+    </message>
+    <message>
+        <source>&amp;Loss</source>
+        <translation>损失(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Largest loss: percentage points of accuracy, or percent of an error</source>
+        <translation>最大损失：准确率的百分点，或误差的百分比</translation>
+    </message>
+    <message>
+        <source>Epochs that each candidate trains on</source>
+        <translation>每个候选网络继续训练的轮数</translation>
+    </message>
+    <message>
+        <source>Removed</source>
+        <translation>已移除</translation>
+    </message>
+    <message>
+        <source>Budget</source>
+        <translation>预算</translation>
+    </message>
+    <message>
+        <source>inside</source>
+        <translation>在预算内</translation>
+    </message>
+    <message>
+        <source>nearest</source>
+        <translation>最接近</translation>
     </message>
     <message>
         <source>{time} ms</source>
@@ -559,7 +643,7 @@
     </message>
     <message>
         <source>A forecast of the change from the last value</source>
-        <translation>对相对最后一个值的变化的预测</translation>
+        <translation>预测相对于最后一个值的变化</translation>
     </message>
     <message>
         <source>A small U-Net</source>
@@ -1016,7 +1100,7 @@
     </message>
     <message>
         <source>receptive field {sizes}</source>
-        <translation>感受野 {sizes}</translation>
+        <translation>感受野为{sizes}</translation>
     </message>
     <message>
         <source>Activations of {layer}</source>
@@ -2063,6 +2147,10 @@
         <translation>分组</translation>
     </message>
     <message>
+        <source>“{option}: {value}”</source>
+        <translation>“{option}：{value}”</translation>
+    </message>
+    <message>
         <source>empty</source>
         <translation>空</translation>
     </message>
@@ -2342,6 +2430,10 @@
         <translation>
             <numerusform>度量基于{split}数据的 {samples:,} 个样本；速度在 CPU 上用 %n 个线程测得。</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>{name}: {values}, {type}, {sizes} ({axes})</source>
+        <translation>{name}：{values}，{type}，{sizes}（{axes}）</translation>
     </message>
     <message>
         <source>{names} and {count:,} more</source>
@@ -3784,10 +3876,6 @@
         <translation>用于 8 × 8 像素数字的小型残差网络。</translation>
     </message>
     <message>
-        <source>A smaller network from the run that is shown: channels removed, or the smallest weights zero</source>
-        <translation>由所显示的运行得到更小的网络：移除通道，或将最小的权重置零</translation>
-    </message>
-    <message>
         <source>A softmax of the negated scores: exp(-x) / sum exp(-x), so that the smallest gets most.</source>
         <translation>对取负后的分数应用 softmax：exp(-x) / sum exp(-x)，最小者所得最多。</translation>
     </message>
@@ -4758,8 +4846,24 @@
         <translation>验证样本的预测结果随训练的变化</translation>
     </message>
     <message>
+        <source>This run has kept no answers.</source>
+        <translation>此运行没有保存答案。</translation>
+    </message>
+    <message>
+        <source>The runs have kept no answers for equal samples here.</source>
+        <translation>两次运行在此处没有为相同样本保存答案。</translation>
+    </message>
+    <message>
+        <source>Pictures that hooks report</source>
+        <translation>钩子报告的图片</translation>
+    </message>
+    <message>
         <source>epoch {epoch:,}, iteration {iteration:,}</source>
         <translation>第 {epoch:,} 轮，第 {iteration:,} 次迭代</translation>
+    </message>
+    <message>
+        <source>Neither run has kept answers while it trained.</source>
+        <translation>两次运行在训练时都没有保存答案。</translation>
     </message>
     <message>
         <source>Iteration</source>
@@ -4816,6 +4920,10 @@
     <message>
         <source>Refused: {reason}</source>
         <translation>已拒绝：{reason}</translation>
+    </message>
+    <message>
+        <source>{name}: {score}</source>
+        <translation>{name}：{score}</translation>
     </message>
     <message>
         <source>Resumed: {explanation}</source>
@@ -6653,7 +6761,7 @@
     </message>
     <message>
         <source>Follow or look at a run by its folder</source>
-        <translation>通过文件夹跟随或查看运行</translation>
+        <translation>通过文件夹跟踪或查看运行</translation>
     </message>
     <message>
         <source>For image to image, such as denoising: a folder with one target image per image, of the same name</source>
@@ -11012,10 +11120,6 @@ Range: 0.005 to 0.5</source>
         <translation>从该轮起剪枝</translation>
     </message>
     <message>
-        <source>Prune…</source>
-        <translation>剪枝…</translation>
-    </message>
-    <message>
         <source>Put the selected layers into a block, which can be repeated and opened</source>
         <translation>将所选的层放入一个可重复、可打开的模块</translation>
     </message>
@@ -11956,10 +12060,6 @@ Range: 0.005 to 0.5</source>
         <translation>显示并编辑所选模块的内容；双击也可以</translation>
     </message>
     <message>
-        <source>Show the differences from another project</source>
-        <translation>显示与另一个工程的差异</translation>
-    </message>
-    <message>
         <source>Shows the health of layers on the canvas</source>
         <translation>在画布上显示各层的健康状况</translation>
     </message>
@@ -12313,6 +12413,34 @@ Range: 0.005 to 0.5</source>
         <translation>启动</translation>
     </message>
     <message>
+        <source>Scores, Predict and Robustness: networks in ONNX files are computed on the processor</source>
+        <translation>用于得分、预测和稳健性：ONNX 文件中的网络在处理器上计算</translation>
+    </message>
+    <message>
+        <source>Answers computed on</source>
+        <translation>回答的计算设备</translation>
+    </message>
+    <message>
+        <source>Folders whose code may run</source>
+        <translation>允许运行其代码的文件夹</translation>
+    </message>
+    <message>
+        <source>Trust no longer</source>
+        <translation>不再信任</translation>
+    </message>
+    <message>
+        <source>Trust the folder {name} no longer</source>
+        <translation>不再信任文件夹 {name}</translation>
+    </message>
+    <message>
+        <source>Trusted folders</source>
+        <translation>受信任的文件夹</translation>
+    </message>
+    <message>
+        <source>Not trusted</source>
+        <translation>未信任</translation>
+    </message>
+    <message>
         <source>Message on the desktop</source>
         <translation>在桌面上显示消息</translation>
     </message>
@@ -12377,8 +12505,8 @@ Range: 0.005 to 0.5</source>
         <translation>尚无经过训练的网络</translation>
     </message>
     <message>
-        <source>Pruning takes one: train the network first.</source>
-        <translation>剪枝需要经过训练的网络：请先训练网络。</translation>
+        <source>Train the network first: a smaller one is made of it.</source>
+        <translation>请先训练网络：较小的网络由它得到。</translation>
     </message>
     <message>
         <source>Freeze up to {name}</source>
@@ -14804,7 +14932,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>1 sound is</source>
         <comment>engine message</comment>
-        <translation>有 1 个声音</translation>
+        <translation>有 1 段声音</translation>
     </message>
     <message>
         <source>1 where true, by the sign of the difference</source>
@@ -16820,11 +16948,6 @@ Range: 0.005 to 0.5</source>
         <source>Expected at most {most_beams} beams, received {beams}.</source>
         <comment>engine message</comment>
         <translation>束数最多为 {most_beams}，收到的是 {beams}。</translation>
-    </message>
-    <message>
-        <source>Expected auto (a GPU where there is one), cpu, gpu, or a name of `netwright-engine devices`, such as cuda:1.</source>
-        <comment>engine message</comment>
-        <translation>应为 auto（有 GPU 时使用 GPU）、cpu、gpu，或 `netwright-engine devices` 列出的名称，例如 cuda:1。</translation>
     </message>
     <message>
         <source>Expected complex numbers, received {x}.</source>
@@ -19302,11 +19425,6 @@ Range: 0.005 to 0.5</source>
         <translation>请预测数值。</translation>
     </message>
     <message>
-        <source>Prune weights instead (without --structured), or ungroup blocks (Network &gt; Block &gt; Ungroup).</source>
-        <comment>engine message</comment>
-        <translation>请改为对权重剪枝（不用 --structured），或取消模块的组合（“网络”&gt;“模块”&gt;“取消组合”）。</translation>
-    </message>
-    <message>
         <source>Put a complex-to-real layer at the end.</source>
         <comment>engine message</comment>
         <translation>请在末端放置复数转实数层。</translation>
@@ -19592,6 +19710,16 @@ Range: 0.005 to 0.5</source>
         <translation>请将其替换，或排除这些样本。</translation>
     </message>
     <message>
+        <source>Report a picture as (H, W), or with 1 or 3 channels as (C, H, W) or (H, W, C).</source>
+        <comment>engine message</comment>
+        <translation>请以 (H, W) 报告图片，有 1 个或 3 个通道时用 (C, H, W) 或 (H, W, C)。</translation>
+    </message>
+    <message>
+        <source>Report the value by another name.</source>
+        <comment>engine message</comment>
+        <translation>请用其他名称报告该值。</translation>
+    </message>
+    <message>
         <source>Require validation.{name_2}.</source>
         <comment>engine message</comment>
         <translation>请要求 validation.{name_2}。</translation>
@@ -19735,6 +19863,16 @@ Range: 0.005 to 0.5</source>
         <source>Say them: --input 3x224x224</source>
         <comment>engine message</comment>
         <translation>请说明：--input 3x224x224</translation>
+    </message>
+    <message>
+        <source>Search first, without --pick.</source>
+        <comment>engine message</comment>
+        <translation>请先不带 --pick 搜索。</translation>
+    </message>
+    <message>
+        <source>Search without --pick.</source>
+        <comment>engine message</comment>
+        <translation>请不带 --pick 搜索。</translation>
     </message>
     <message>
         <source>See what it does: ray status.</source>
@@ -20097,6 +20235,11 @@ Range: 0.005 to 0.5</source>
         <translation>状态有：{states}。</translation>
     </message>
     <message>
+        <source>Steps run from the oldest to the newest.</source>
+        <comment>engine message</comment>
+        <translation>时间步从最早到最新排列。</translation>
+    </message>
+    <message>
         <source>Stop it first (`netwright-engine stop`).</source>
         <comment>engine message</comment>
         <translation>请先停止它 (`netwright-engine stop`)。</translation>
@@ -20180,6 +20323,21 @@ Range: 0.005 to 0.5</source>
         <source>Switch off Freeze for at least one of them.</source>
         <comment>engine message</comment>
         <translation>请至少对其中一个关闭“冻结”。</translation>
+    </message>
+    <message>
+        <source>T is any number of steps, the same for all sequences of a batch; the data has {low} steps.</source>
+        <comment>engine message</comment>
+        <translation>T 为任意步数，同一批量中的所有序列相同；数据有 {low} 个时间步。</translation>
+    </message>
+    <message>
+        <source>T is any number of steps, the same for all sequences of a batch; the data has {low} to {high} steps.</source>
+        <comment>engine message</comment>
+        <translation>T 为任意步数，同一批量中的所有序列相同；数据有 {low} 到 {high} 个时间步。</translation>
+    </message>
+    <message>
+        <source>T is any number of steps, the same for all sequences of a batch{lengths}.</source>
+        <comment>engine message</comment>
+        <translation>T 为任意步数，同一批量中的所有序列相同{lengths}。</translation>
     </message>
     <message>
         <source>Take a multiple, such as workers={value}.</source>
@@ -20300,6 +20458,11 @@ Range: 0.005 to 0.5</source>
         <source>The axes differ: {input_ports} has {x}, {port} has {type}.</source>
         <comment>engine message</comment>
         <translation>轴不同：{input_ports} 为 {x}，{port} 为 {type}。</translation>
+    </message>
+    <message>
+        <source>The best candidate in the budget is {best}.</source>
+        <comment>engine message</comment>
+        <translation>预算之内的最佳候选网络是 {best}。</translation>
     </message>
     <message>
         <source>The block has no output.</source>
@@ -20457,6 +20620,26 @@ Range: 0.005 to 0.5</source>
         <translation>列“{times}”是大多等间隔的时间</translation>
     </message>
     <message>
+        <source>The column &apos;{time}&apos; is a time in equal steps, and &apos;{key}&apos; tells series apart</source>
+        <comment>engine message</comment>
+        <translation>列“{time}”是等间隔的时间，“{key}”区分各个序列</translation>
+    </message>
+    <message>
+        <source>The column &apos;{time}&apos; is a time in equal steps, and &apos;{key}&apos; tells {count} series apart</source>
+        <comment>engine message</comment>
+        <translation>列“{time}”是等间隔的时间，“{key}”区分 {count} 个序列</translation>
+    </message>
+    <message>
+        <source>The column &apos;{time}&apos; is a time in mostly equal steps, and &apos;{key}&apos; tells series apart</source>
+        <comment>engine message</comment>
+        <translation>列“{time}”是大多等间隔的时间，“{key}”区分各个序列</translation>
+    </message>
+    <message>
+        <source>The column &apos;{time}&apos; is a time in mostly equal steps, and &apos;{key}&apos; tells {count} series apart</source>
+        <comment>engine message</comment>
+        <translation>列“{time}”是大多等间隔的时间，“{key}”区分 {count} 个序列</translation>
+    </message>
+    <message>
         <source>The columns &apos;{times}&apos; and &apos;{times_2}&apos; are a time in equal steps</source>
         <comment>engine message</comment>
         <translation>列“{times}”和“{times_2}”是等间隔的时间</translation>
@@ -20600,6 +20783,11 @@ Range: 0.005 to 0.5</source>
         <source>The data unchanged</source>
         <comment>engine message</comment>
         <translation>数据不变</translation>
+    </message>
+    <message>
+        <source>The date &apos;{name}&apos; becomes {parts}{since}; Monday is day 1.</source>
+        <comment>engine message</comment>
+        <translation>日期“{name}”变为{parts}{since}；星期一为第 1 天。</translation>
     </message>
     <message>
         <source>The device &apos;{device}&apos; cannot be used: {reason}.</source>
@@ -20917,6 +21105,16 @@ Range: 0.005 to 0.5</source>
         <translation>无法使用图像 {value}：{error}。</translation>
     </message>
     <message>
+        <source>The index of &apos;{name}&apos; is {labels} and {more} more; 0 for any other text.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”的索引为 {labels}，另有 {more} 个；其他文本为 0。</translation>
+    </message>
+    <message>
+        <source>The index of &apos;{name}&apos; is {labels}; 0 for any other text.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”的索引为 {labels}；其他文本为 0。</translation>
+    </message>
+    <message>
         <source>The input &apos;{name}&apos; has a dimension of size 0: it takes no numbers.</source>
         <comment>engine message</comment>
         <translation>输入“{name}”有大小为 0 的维度：它不接收任何数。</translation>
@@ -21182,6 +21380,11 @@ Range: 0.005 to 0.5</source>
         <translation>该模型不接受这种形式的样本。</translation>
     </message>
     <message>
+        <source>The model has no metric that tells how good its ONNX file is.</source>
+        <comment>engine message</comment>
+        <translation>该模型没有能说明其 ONNX 文件好坏的度量。</translation>
+    </message>
+    <message>
         <source>The model has {config} layers; a network has at most {most_layers}.</source>
         <comment>engine message</comment>
         <translation>模型有 {config} 个层；一个网络最多 {most_layers} 个。</translation>
@@ -21205,6 +21408,11 @@ Range: 0.005 to 0.5</source>
         <source>The models of the file stand more than {depth_limit} deep in each other.</source>
         <comment>engine message</comment>
         <translation>文件的模型嵌套超过 {depth_limit} 层。</translation>
+    </message>
+    <message>
+        <source>The nearest is {best}.</source>
+        <comment>engine message</comment>
+        <translation>最接近的是 {best}。</translation>
     </message>
     <message>
         <source>The network begins far worse than by guessing: loss {loss}, a uniform guess has {expected}</source>
@@ -21265,6 +21473,11 @@ Range: 0.005 to 0.5</source>
         <source>The network differs from the data in several places.</source>
         <comment>engine message</comment>
         <translation>网络与数据有多处不一致。</translation>
+    </message>
+    <message>
+        <source>The network does not normalise this input.</source>
+        <comment>engine message</comment>
+        <translation>网络不对此输入进行归一化。</translation>
     </message>
     <message>
         <source>The network does not take pictures.</source>
@@ -21385,6 +21598,11 @@ Range: 0.005 to 0.5</source>
         <source>The network learns by heart: the validation loss has risen from {losses} at iteration {steps} to {losses_2}, while the training loss fell.</source>
         <comment>engine message</comment>
         <translation>网络在死记硬背：验证损失已从第 {steps} 次迭代的 {losses} 升至 {losses_2}，而训练损失在下降。</translation>
+    </message>
+    <message>
+        <source>The network normalises this input itself ({method}): feed the numbers of the data as they are.</source>
+        <comment>engine message</comment>
+        <translation>网络自行对此输入进行归一化 ({method})：请按数据中的原样提供数值。</translation>
     </message>
     <message>
         <source>The network of the file does not fit together: {message}</source>
@@ -21817,6 +22035,11 @@ Range: 0.005 to 0.5</source>
         <translation>关闭终端和窗口后运行会继续；关闭本机时运行会结束，如果已保存检查点，用 `resume` 可从最后一个检查点继续。</translation>
     </message>
     <message>
+        <source>The run goes on with at least {min_workers} where others are lost.</source>
+        <comment>engine message</comment>
+        <translation>其他工作单元丢失时，只要至少还有 {min_workers} 个，运行就会继续。</translation>
+    </message>
+    <message>
         <source>The run has no data.</source>
         <comment>engine message</comment>
         <translation>该运行没有数据。</translation>
@@ -21967,6 +22190,11 @@ Range: 0.005 to 0.5</source>
         <translation>两个运行在不同的数据上训练。</translation>
     </message>
     <message>
+        <source>The sample {numbers} is not for validation, so that no answers are kept for it.</source>
+        <comment>engine message</comment>
+        <translation>样本 {numbers} 不用于验证，因此不为其保存答案。</translation>
+    </message>
+    <message>
         <source>The samples are not those that the model takes; the message says which, and why.</source>
         <comment>engine message</comment>
         <translation>样本不是模型所接受的；消息中说明了是哪些样本及原因。</translation>
@@ -21985,6 +22213,16 @@ Range: 0.005 to 0.5</source>
         <source>The samples of {where} differ in their sizes: {sizes}.</source>
         <comment>engine message</comment>
         <translation>{where} 的样本大小不同：{sizes}。</translation>
+    </message>
+    <message>
+        <source>The samples per worker will follow the speed of each device, measured when training starts.</source>
+        <comment>engine message</comment>
+        <translation>每个工作单元的样本数取决于训练开始时测得的各设备速度。</translation>
+    </message>
+    <message>
+        <source>The samples {numbers} are not for validation, so that no answers are kept for them.</source>
+        <comment>engine message</comment>
+        <translation>样本 {numbers} 不用于验证，因此不为它们保存答案。</translation>
     </message>
     <message>
         <source>The scores of &apos;{name}&apos; are not divided by the stored temperature {value}: no {folds} of its own follows them.</source>
@@ -22222,6 +22460,11 @@ Range: 0.005 to 0.5</source>
         <translation>训练脚本从“{name}”导入网络，而它不是模块名。</translation>
     </message>
     <message>
+        <source>The training script is {own}; it reads {beside}, so keep them together.</source>
+        <comment>engine message</comment>
+        <translation>训练脚本是 {own}；它会读取 {beside}，因此请放在一起。</translation>
+    </message>
+    <message>
         <source>The training script needs the data as arrays of {size} GB; it gets at most {limit_bytes} GB.</source>
         <comment>engine message</comment>
         <translation>训练脚本需要 {size} GB 的数组数据；最多为 {limit_bytes} GB。</translation>
@@ -22395,6 +22638,11 @@ Range: 0.005 to 0.5</source>
         <source>The workers have summed numbers and got another sum.</source>
         <comment>engine message</comment>
         <translation>各工作单元求和得到了不同的结果。</translation>
+    </message>
+    <message>
+        <source>The workers share {num_cores} core(s).</source>
+        <comment>engine message</comment>
+        <translation>各工作单元共用 {num_cores} 个核。</translation>
     </message>
     <message>
         <source>The {channels} channels of the image cannot be divided into slices of {depth}.</source>
@@ -22620,6 +22868,11 @@ Range: 0.005 to 0.5</source>
         <source>There is no block {name} in {where}.</source>
         <comment>engine message</comment>
         <translation>{where}中没有模块 {name}。</translation>
+    </message>
+    <message>
+        <source>There is no candidate {number}; an earlier search with these epochs has {rows}.</source>
+        <comment>engine message</comment>
+        <translation>没有候选网络 {number}；以前用此轮数的搜索有 {rows} 个。</translation>
     </message>
     <message>
         <source>There is no class per sample to choose samples by.</source>
@@ -22862,6 +23115,16 @@ Range: 0.005 to 0.5</source>
         <translation>它们</translation>
     </message>
     <message>
+        <source>They are kept.</source>
+        <comment>engine message</comment>
+        <translation>予以保留。</translation>
+    </message>
+    <message>
+        <source>They are kept{why}</source>
+        <comment>engine message</comment>
+        <translation>予以保留{why}</translation>
+    </message>
+    <message>
         <source>They have to be fixed.</source>
         <comment>engine message</comment>
         <translation>这些大小必须固定。</translation>
@@ -22920,6 +23183,11 @@ Range: 0.005 to 0.5</source>
         <source>To go on with the data as it is now, resume with --allow-changed-data: what was learned then comes from both, and samples that were trained on may be among those of the test.</source>
         <comment>engine message</comment>
         <translation>要用现在的数据继续，请用 --allow-changed-data 恢复训练：学到的内容将来自两者，训练过的样本也可能出现在测试样本中。</translation>
+    </message>
+    <message>
+        <source>To make a network for the data, name the file to write: {way}.</source>
+        <comment>engine message</comment>
+        <translation>要为数据生成网络，请指定要写入的文件：{way}。</translation>
     </message>
     <message>
         <source>To predict the next token, store its texts in a file of text.</source>
@@ -23512,9 +23780,39 @@ Range: 0.005 to 0.5</source>
         <translation>等待它们占每步时间的 {percent}。</translation>
     </message>
     <message>
+        <source>Weights of the best validation, iteration {iteration}.</source>
+        <comment>engine message</comment>
+        <translation>最佳验证的权重，第 {iteration} 次迭代。</translation>
+    </message>
+    <message>
+        <source>Weights of the best validation.</source>
+        <comment>engine message</comment>
+        <translation>最佳验证的权重。</translation>
+    </message>
+    <message>
+        <source>Weights of the last iteration, iteration {iteration}.</source>
+        <comment>engine message</comment>
+        <translation>最后一次迭代的权重，第 {iteration} 次迭代。</translation>
+    </message>
+    <message>
+        <source>Weights of the last iteration.</source>
+        <comment>engine message</comment>
+        <translation>最后一次迭代的权重。</translation>
+    </message>
+    <message>
+        <source>Weights of {path}: {sentence}</source>
+        <comment>engine message</comment>
+        <translation>{path} 的权重：{sentence}</translation>
+    </message>
+    <message>
         <source>a NumPy array, and those beside it</source>
         <comment>engine message</comment>
         <translation>一个 NumPy 数组，以及它旁边的数组</translation>
+    </message>
+    <message>
+        <source>a linear model</source>
+        <comment>engine message</comment>
+        <translation>线性模型</translation>
     </message>
     <message>
         <source>a step could not be timed</source>
@@ -23527,9 +23825,29 @@ Range: 0.005 to 0.5</source>
         <translation>每步约 {step}</translation>
     </message>
     <message>
+        <source>accuracy</source>
+        <comment>engine message</comment>
+        <translation>准确度</translation>
+    </message>
+    <message>
         <source>all devices reach each other&apos;s memory</source>
         <comment>engine message</comment>
         <translation>所有设备都能直接访问彼此的内存</translation>
+    </message>
+    <message>
+        <source>all its inputs are 0</source>
+        <comment>engine message</comment>
+        <translation>其所有输入均为 0</translation>
+    </message>
+    <message>
+        <source>always answering the mean</source>
+        <comment>engine message</comment>
+        <translation>始终回答均值</translation>
+    </message>
+    <message>
+        <source>always answering the most frequent class</source>
+        <comment>engine message</comment>
+        <translation>始终回答最常见的类别</translation>
     </message>
     <message>
         <source>and {bad} more</source>
@@ -23542,9 +23860,39 @@ Range: 0.005 to 0.5</source>
         <translation>最多 {sizes}</translation>
     </message>
     <message>
+        <source>auto (a GPU where there is one), cpu, gpu, multi-cpu, multi-gpu, or a name of `netwright-engine devices`, such as cuda:1</source>
+        <comment>engine message</comment>
+        <translation>auto（有 GPU 时用 GPU）、cpu、gpu、multi-cpu、multi-gpu，或 `netwright-engine devices` 中的名称，例如 cuda:1</translation>
+    </message>
+    <message>
+        <source>bars</source>
+        <comment>engine message</comment>
+        <translation>竖线</translation>
+    </message>
+    <message>
+        <source>batch</source>
+        <comment>engine message</comment>
+        <translation>批量</translation>
+    </message>
+    <message>
         <source>capability {capability},</source>
         <comment>engine message</comment>
         <translation>计算能力 {capability}，</translation>
+    </message>
+    <message>
+        <source>channel</source>
+        <comment>engine message</comment>
+        <translation>通道</translation>
+    </message>
+    <message>
+        <source>commas</source>
+        <comment>engine message</comment>
+        <translation>逗号</translation>
+    </message>
+    <message>
+        <source>counted from {origin}</source>
+        <comment>engine message</comment>
+        <translation>从 {origin} 起计</translation>
     </message>
     <message>
         <source>data and augmentation</source>
@@ -23557,9 +23905,29 @@ Range: 0.005 to 0.5</source>
         <translation>HDF5 数据集</translation>
     </message>
     <message>
+        <source>day of week</source>
+        <comment>engine message</comment>
+        <translation>星期</translation>
+    </message>
+    <message>
+        <source>depth</source>
+        <comment>engine message</comment>
+        <translation>深度</translation>
+    </message>
+    <message>
         <source>devices {far} reach each other through the CPU&apos;s memory only, which is slower</source>
         <comment>engine message</comment>
         <translation>设备 {far} 只能经由 CPU 内存互相访问，速度较慢</translation>
+    </message>
+    <message>
+        <source>each GPU gets at least {least_automatic_samples} samples of a mini-batch</source>
+        <comment>engine message</comment>
+        <translation>每个 GPU 至少分到小批量的 {least_automatic_samples} 个样本</translation>
+    </message>
+    <message>
+        <source>elapsed days</source>
+        <comment>engine message</comment>
+        <translation>经过的天数</translation>
     </message>
     <message>
         <source>expected 1 to {most_watched} numbers of samples from 1 on, such as 3, 17, 40</source>
@@ -23582,6 +23950,16 @@ Range: 0.005 to 0.5</source>
         <translation>可用内存</translation>
     </message>
     <message>
+        <source>height</source>
+        <comment>engine message</comment>
+        <translation>高度</translation>
+    </message>
+    <message>
+        <source>hour</source>
+        <comment>engine message</comment>
+        <translation>小时</translation>
+    </message>
+    <message>
         <source>images and labels in CIFAR&apos;s binary format</source>
         <comment>engine message</comment>
         <translation>CIFAR 二进制格式的图像和标签</translation>
@@ -23595,6 +23973,11 @@ Range: 0.005 to 0.5</source>
         <source>it computes wrong results</source>
         <comment>engine message</comment>
         <translation>它的计算结果是错的</translation>
+    </message>
+    <message>
+        <source>its index is 0</source>
+        <comment>engine message</comment>
+        <translation>其索引为 0</translation>
     </message>
     <message>
         <source>its target &apos;{name}&apos; has {responses}</source>
@@ -23627,9 +24010,29 @@ Range: 0.005 to 0.5</source>
         <translation>学习率 {rate}：在学习率范围测试中 {advised} 最快，且 {limit}</translation>
     </message>
     <message>
+        <source>like {name}</source>
+        <comment>engine message</comment>
+        <translation>与{name}相似</translation>
+    </message>
+    <message>
         <source>linear model</source>
         <comment>engine message</comment>
         <translation>线性模型</translation>
+    </message>
+    <message>
+        <source>loss</source>
+        <comment>engine message</comment>
+        <translation>损失</translation>
+    </message>
+    <message>
+        <source>month</source>
+        <comment>engine message</comment>
+        <translation>月</translation>
+    </message>
+    <message>
+        <source>more</source>
+        <comment>engine message</comment>
+        <translation>其他列</translation>
     </message>
     <message>
         <source>most frequent class</source>
@@ -23640,6 +24043,11 @@ Range: 0.005 to 0.5</source>
         <source>mostly equal</source>
         <comment>engine message</comment>
         <translation>大多相等</translation>
+    </message>
+    <message>
+        <source>network, options and data fit together</source>
+        <comment>engine message</comment>
+        <translation>网络、选项和数据相互匹配</translation>
     </message>
     <message>
         <source>no accelerator is here</source>
@@ -23657,9 +24065,24 @@ Range: 0.005 to 0.5</source>
         <translation>在学习率范围测试中，没有一个学习率使损失下降</translation>
     </message>
     <message>
+        <source>no short trainings: {why}</source>
+        <comment>engine message</comment>
+        <translation>没有短期训练：{why}</translation>
+    </message>
+    <message>
+        <source>normalised {what}</source>
+        <comment>engine message</comment>
+        <translation>归一化的{what}</translation>
+    </message>
+    <message>
         <source>on the device</source>
         <comment>engine message</comment>
         <translation>在设备上</translation>
+    </message>
+    <message>
+        <source>one GPU</source>
+        <comment>engine message</comment>
+        <translation>一个 GPU</translation>
     </message>
     <message>
         <source>one device has no peers</source>
@@ -23687,6 +24110,11 @@ Range: 0.005 to 0.5</source>
         <translation>onnxruntime 和 numpy</translation>
     </message>
     <message>
+        <source>over {backend}</source>
+        <comment>engine message</comment>
+        <translation>，使用 {backend}</translation>
+    </message>
+    <message>
         <source>paired bootstrap</source>
         <comment>engine message</comment>
         <translation>配对自助法</translation>
@@ -23697,14 +24125,39 @@ Range: 0.005 to 0.5</source>
         <translation>设备互访</translation>
     </message>
     <message>
+        <source>repeating the last value</source>
+        <comment>engine message</comment>
+        <translation>重复最后一个值</translation>
+    </message>
+    <message>
+        <source>row {number}</source>
+        <comment>engine message</comment>
+        <translation>第 {number} 行</translation>
+    </message>
+    <message>
         <source>season of {steps}</source>
         <comment>engine message</comment>
         <translation>周期 {steps}</translation>
     </message>
     <message>
+        <source>semicolons</source>
+        <comment>engine message</comment>
+        <translation>分号</translation>
+    </message>
+    <message>
         <source>several NumPy arrays</source>
         <comment>engine message</comment>
         <translation>若干 NumPy 数组</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <comment>engine message</comment>
+        <translation>时间步</translation>
+    </message>
+    <message>
+        <source>tabs</source>
+        <comment>engine message</comment>
+        <translation>制表符</translation>
     </message>
     <message>
         <source>tensors in the format safetensors</source>
@@ -23715,6 +24168,16 @@ Range: 0.005 to 0.5</source>
         <source>the beginning</source>
         <comment>engine message</comment>
         <translation>开头部分</translation>
+    </message>
+    <message>
+        <source>the data has {low} steps</source>
+        <comment>engine message</comment>
+        <translation>数据有 {low} 个时间步</translation>
+    </message>
+    <message>
+        <source>the data has {low} to {high} steps</source>
+        <comment>engine message</comment>
+        <translation>数据有 {low} 到 {high} 个时间步</translation>
     </message>
     <message>
         <source>the data has {responses}</source>
@@ -23762,9 +24225,44 @@ Range: 0.005 to 0.5</source>
         <translation>每个文件夹的前几个{noun}</translation>
     </message>
     <message>
+        <source>the inputs of {first}</source>
+        <comment>engine message</comment>
+        <translation>与{first}的输入相同</translation>
+    </message>
+    <message>
+        <source>the inputs of {first}; {class} and {class_2}</source>
+        <comment>engine message</comment>
+        <translation>与{first}的输入相同；类别为 {class} 和 {class_2}</translation>
+    </message>
+    <message>
+        <source>the mean</source>
+        <comment>engine message</comment>
+        <translation>均值</translation>
+    </message>
+    <message>
+        <source>the median</source>
+        <comment>engine message</comment>
+        <translation>中位数</translation>
+    </message>
+    <message>
+        <source>the same as {first}</source>
+        <comment>engine message</comment>
+        <translation>与{first}相同</translation>
+    </message>
+    <message>
         <source>the sign {sign}</source>
         <comment>engine message</comment>
         <translation>符号 {sign}</translation>
+    </message>
+    <message>
+        <source>the solver lm takes all steps without the layers, so that nothing is seen of them.</source>
+        <comment>engine message</comment>
+        <translation>求解器 lm 的步骤不经过各层，因此看不到它们的值。</translation>
+    </message>
+    <message>
+        <source>this torch ({version}) is built without CUDA, ROCm, XPU and MPS</source>
+        <comment>engine message</comment>
+        <translation>此 torch ({version}) 构建时不含 CUDA、ROCm、XPU 和 MPS</translation>
     </message>
     <message>
         <source>torch and safetensors</source>
@@ -23792,6 +24290,21 @@ Range: 0.005 to 0.5</source>
         <translation>MATLAB 变量</translation>
     </message>
     <message>
+        <source>whole numbers</source>
+        <comment>engine message</comment>
+        <translation>整数</translation>
+    </message>
+    <message>
+        <source>whole numbers {low} to {high}</source>
+        <comment>engine message</comment>
+        <translation>整数 {low} 到 {high}</translation>
+    </message>
+    <message>
+        <source>width</source>
+        <comment>engine message</comment>
+        <translation>宽度</translation>
+    </message>
+    <message>
         <source>with kernels for its kind</source>
         <comment>engine message</comment>
         <translation>使用为同类设备编译的内核</translation>
@@ -23800,6 +24313,11 @@ Range: 0.005 to 0.5</source>
         <source>with kernels of its own</source>
         <comment>engine message</comment>
         <translation>使用专门为它编译的内核</translation>
+    </message>
+    <message>
+        <source>year</source>
+        <comment>engine message</comment>
+        <translation>年</translation>
     </message>
     <message>
         <source>{bad} of {total} image file in {folder} cannot be used{sample}:</source>
@@ -23814,7 +24332,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{bad} of {total} sounds in {folder} cannot be used:</source>
         <comment>engine message</comment>
-        <translation>{folder} 中 {total} 个声音有 {bad} 个无法使用：</translation>
+        <translation>{folder} 中 {total} 段声音有 {bad} 段无法使用：</translation>
     </message>
     <message>
         <source>{batch} sample(s) per step</source>
@@ -23842,9 +24360,54 @@ Range: 0.005 to 0.5</source>
         <translation>{num_cores} 个核中的 {busy_cores} 个</translation>
     </message>
     <message>
+        <source>{channels} channels</source>
+        <comment>engine message</comment>
+        <translation>{channels} 个通道</translation>
+    </message>
+    <message>
+        <source>{cores_per_worker} thread(s)</source>
+        <comment>engine message</comment>
+        <translation>{cores_per_worker} 个线程</translation>
+    </message>
+    <message>
         <source>{counts} subfolders with {counts_2} tables: one class each</source>
         <comment>engine message</comment>
         <translation>{counts} 个子文件夹，共 {counts_2} 个表：每个子文件夹一个类别</translation>
+    </message>
+    <message>
+        <source>{count} classes</source>
+        <comment>engine message</comment>
+        <translation>{count} 个类别</translation>
+    </message>
+    <message>
+        <source>{count} classes per {what}</source>
+        <comment>engine message</comment>
+        <translation>每个{what} {count} 个类别</translation>
+    </message>
+    <message>
+        <source>{count} columns in this order ({names})</source>
+        <comment>engine message</comment>
+        <translation>{count} 列，按此顺序（{names}）</translation>
+    </message>
+    <message>
+        <source>{count} label(s)</source>
+        <comment>engine message</comment>
+        <translation>{count} 个标签</translation>
+    </message>
+    <message>
+        <source>{count} label(s) per {what}</source>
+        <comment>engine message</comment>
+        <translation>每个{what} {count} 个标签</translation>
+    </message>
+    <message>
+        <source>{count} number(s)</source>
+        <comment>engine message</comment>
+        <translation>{count} 个数值</translation>
+    </message>
+    <message>
+        <source>{count} number(s) per {what}</source>
+        <comment>engine message</comment>
+        <translation>每个{what} {count} 个数值</translation>
     </message>
     <message>
         <source>{count} stage(s): {layers} layers ({work} of the work).</source>
@@ -23852,9 +24415,44 @@ Range: 0.005 to 0.5</source>
         <translation>{count} 个阶段：{layers} 层（工作量的 {work}）。</translation>
     </message>
     <message>
+        <source>{count} worker(s) on the cluster {name} ({kinds}){over}, {places}; {each} per worker.</source>
+        <comment>engine message</comment>
+        <translation>集群 {name} 上的 {count} 个工作单元 ({kinds}){over}，{places}；每个工作单元 {each}。</translation>
+    </message>
+    <message>
+        <source>{count} workers on the CPU over gloo, {places}; {threads} thread(s) per worker.</source>
+        <comment>engine message</comment>
+        <translation>CPU 上通过 gloo 连接的 {count} 个工作单元，{places}；每个工作单元 {threads} 个线程。</translation>
+    </message>
+    <message>
+        <source>{cpu}, up to {threads} thread(s)</source>
+        <comment>engine message</comment>
+        <translation>{cpu}，最多 {threads} 个线程</translation>
+    </message>
+    <message>
+        <source>{devices} workers over {over} on {models} ({names}), {places}.</source>
+        <comment>engine message</comment>
+        <translation>{models} ({names}) 上通过 {over} 连接的 {devices} 个工作单元，{places}。</translation>
+    </message>
+    <message>
         <source>{first} and {last}</source>
         <comment>engine message</comment>
         <translation>{first}和{last}</translation>
+    </message>
+    <message>
+        <source>{flag}: expected a number above 0, received {value}.</source>
+        <comment>engine message</comment>
+        <translation>{flag}：应为大于 0 的数，收到 {value}。</translation>
+    </message>
+    <message>
+        <source>{flag}: expected a number from 1 to {most}, received {count}.</source>
+        <comment>engine message</comment>
+        <translation>{flag}：应为 1 到 {most} 的数，收到 {count}。</translation>
+    </message>
+    <message>
+        <source>{flat} learn only along paths that do not lead through it.</source>
+        <comment>engine message</comment>
+        <translation>{flat} 只能沿不经过它的路径学习。</translation>
     </message>
     <message>
         <source>{folders} subfolders with more than {total} images: one class each</source>
@@ -23864,7 +24462,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{folders} subfolders with more than {total} sounds: one class each</source>
         <comment>engine message</comment>
-        <translation>{folders} 个子文件夹，共超过 {total} 个声音：每个子文件夹一个类别</translation>
+        <translation>{folders} 个子文件夹，共超过 {total} 段声音：每个子文件夹一个类别</translation>
     </message>
     <message>
         <source>{folders} subfolders with more than {total} texts: one class each</source>
@@ -23879,7 +24477,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{folders} subfolders with {total} sounds: one class each</source>
         <comment>engine message</comment>
-        <translation>{folders} 个子文件夹，共 {total} 个声音：每个子文件夹一个类别</translation>
+        <translation>{folders} 个子文件夹，共 {total} 段声音：每个子文件夹一个类别</translation>
     </message>
     <message>
         <source>{folders} subfolders with {total} texts: one class each</source>
@@ -23907,14 +24505,64 @@ Range: 0.005 to 0.5</source>
         <translation>{generation}使用专门为它编译的内核计算</translation>
     </message>
     <message>
+        <source>{host}: {answer} core(s), Python {answer_2}</source>
+        <comment>engine message</comment>
+        <translation>{host}：{answer} 个核，Python {answer_2}</translation>
+    </message>
+    <message>
+        <source>{kinds} of &apos;{name}&apos;, in this order: {names}.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”的{kinds}，按此顺序：{names}。</translation>
+    </message>
+    <message>
+        <source>{label} for {targets}: a small network to start from.</source>
+        <comment>engine message</comment>
+        <translation>用于 {targets} 的{label}：一个供起步的小型网络。</translation>
+    </message>
+    <message>
+        <source>{least} or {most} samples each</source>
+        <comment>engine message</comment>
+        <translation>每个 {least} 或 {most} 个样本</translation>
+    </message>
+    <message>
         <source>{loaded} layer(s) loaded{by}.{rest}{unused}</source>
         <comment>engine message</comment>
         <translation>已载入 {loaded} 个层{by}。{rest}{unused}</translation>
     </message>
     <message>
+        <source>{low} s to {high} s</source>
+        <comment>engine message</comment>
+        <translation>{low} 到 {high} 秒</translation>
+    </message>
+    <message>
+        <source>{metric} {own} against {other}</source>
+        <comment>engine message</comment>
+        <translation>{metric} {own}，对比 {other}</translation>
+    </message>
+    <message>
+        <source>{models} ({name}), {batch} sample(s) per step.</source>
+        <comment>engine message</comment>
+        <translation>{models} ({name})，每步 {batch} 个样本。</translation>
+    </message>
+    <message>
+        <source>{model} has no data that smaller networks could train on.</source>
+        <comment>engine message</comment>
+        <translation>{model} 没有可供较小网络训练的数据。</translation>
+    </message>
+    <message>
+        <source>{most} sample(s) each</source>
+        <comment>engine message</comment>
+        <translation>每个 {most} 个样本</translation>
+    </message>
+    <message>
         <source>{names} and more</source>
         <comment>engine message</comment>
         <translation>{names} 等</translation>
+    </message>
+    <message>
+        <source>{names} and {names_2} more</source>
+        <comment>engine message</comment>
+        <translation>{names} 和另外 {names_2} 个</translation>
     </message>
     <message>
         <source>{name} and its weights</source>
@@ -23925,6 +24573,31 @@ Range: 0.005 to 0.5</source>
         <source>{name} and more</source>
         <comment>engine message</comment>
         <translation>{name} 等</translation>
+    </message>
+    <message>
+        <source>{name} has the shape {array}.</source>
+        <comment>engine message</comment>
+        <translation>{name} 的形状为 {array}。</translation>
+    </message>
+    <message>
+        <source>{name} is a curve of every run.</source>
+        <comment>engine message</comment>
+        <translation>{name} 是每次运行都有的曲线。</translation>
+    </message>
+    <message>
+        <source>{name} is no name: use 1 to {longest_name} characters without line breaks.</source>
+        <comment>engine message</comment>
+        <translation>{name} 不是有效名称：请使用 1 到 {longest_name} 个字符，不含换行。</translation>
+    </message>
+    <message>
+        <source>{name} is one name too many: a run has at most {most} names of reported {things}.</source>
+        <comment>engine message</comment>
+        <translation>{name} 超出了名称数：一次运行最多有 {most} 个报告的 {things} 名称。</translation>
+    </message>
+    <message>
+        <source>{name}: {low} to {high}</source>
+        <comment>engine message</comment>
+        <translation>{name}：{low} 到 {high}</translation>
     </message>
     <message>
         <source>{needs} and tokenizers</source>
@@ -23942,9 +24615,24 @@ Range: 0.005 to 0.5</source>
         <translation>文件中有 {num_keys} 个键未使用。</translation>
     </message>
     <message>
+        <source>{others} and {last}</source>
+        <comment>engine message</comment>
+        <translation>{others}和{last}</translation>
+    </message>
+    <message>
+        <source>{output}: a project ends in {suffix}.</source>
+        <comment>engine message</comment>
+        <translation>{output}：项目文件以 {suffix} 结尾。</translation>
+    </message>
+    <message>
         <source>{rate}, {peak_share} of measured peak</source>
         <comment>engine message</comment>
         <translation>{rate}，为实测峰值的 {peak_share}</translation>
+    </message>
+    <message>
+        <source>{row} node(s) in {value}</source>
+        <comment>engine message</comment>
+        <translation>{value} 中的 {row} 个节点</translation>
     </message>
     <message>
         <source>{sentence}, where {name}, the next, takes {step}.</source>
@@ -23967,6 +24655,11 @@ Range: 0.005 to 0.5</source>
         <translation>{sentence}；{name} 需要 {step}，快得不多，这种预测分辨不出。</translation>
     </message>
     <message>
+        <source>{split}; the same as {first}, {split_2}</source>
+        <comment>engine message</comment>
+        <translation>{split}；与{first}（{split_2}）相同</translation>
+    </message>
+    <message>
         <source>{steps_per_epoch} step(s) per epoch</source>
         <comment>engine message</comment>
         <translation>每轮 {steps_per_epoch} 步</translation>
@@ -23985,6 +24678,21 @@ Range: 0.005 to 0.5</source>
         <source>{step}, {each} per worker in {pieces} micro-batches of {size}</source>
         <comment>engine message</comment>
         <translation>{step}，每个工作单元 {each} 个，分为 {pieces} 个大小为 {size} 的微批量</translation>
+    </message>
+    <message>
+        <source>{value} samples</source>
+        <comment>engine message</comment>
+        <translation>{value} 个样本</translation>
+    </message>
+    <message>
+        <source>{what} {low} to {high} in the training data</source>
+        <comment>engine message</comment>
+        <translation>训练数据中{what}为 {low} 到 {high}</translation>
+    </message>
+    <message>
+        <source>{what} {low} to {high}{basis}</source>
+        <comment>engine message</comment>
+        <translation>{what} {low} 到 {high}{basis}</translation>
     </message>
     <message>
         <source>{where}: its columns give {numbers} numbers, its size is {count}</source>
@@ -25045,11 +25753,6 @@ Range: 0.005 to 0.5</source>
         <source>augmentation ({augments}): it changes the samples at random in Netwright&apos;s own way</source>
         <comment>engine message</comment>
         <translation>增强 ({augments})：它以 Netwright 自己的方式随机改变样本</translation>
-    </message>
-    <message>
-        <source>auto (a GPU where there is one), cpu, gpu, or a name of `netwright-engine devices`, such as cuda:1</source>
-        <comment>engine message</comment>
-        <translation>auto（有 GPU 时使用 GPU）、cpu、gpu，或 `netwright-engine devices` 列出的名称，例如 cuda:1</translation>
     </message>
     <message>
         <source>batch normalisation takes the statistics of each piece</source>
@@ -26854,7 +27557,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{path} lies there without its images.</source>
         <comment>engine message</comment>
-        <translation>{path} 处没有与之配套的图像。</translation>
+        <translation>{path} 在那里，但没有与之配套的图像。</translation>
     </message>
     <message>
         <source>{path} lies there without its labels.</source>
@@ -26907,16 +27610,48 @@ Range: 0.005 to 0.5</source>
         <translation>无法读取其轴</translation>
     </message>
     <message>
+        <source>A smaller network from the run that is shown, within a budget of size, time and accuracy, or pruned</source>
+        <translation>由所显示的运行得到较小的网络：在大小、时间和准确率的预算之内，或经过剪枝</translation>
+    </message>
+    <message>
+        <source>And the outputs of all layers, the activations</source>
+        <translation>以及所有层的输出，即激活</translation>
+    </message>
+    <message>
+        <source>And their gradients, before clipping</source>
+        <translation>以及它们在裁剪前的梯度</translation>
+    </message>
+    <message>
         <source>Chosen</source>
         <translation>指定</translation>
+    </message>
+    <message>
+        <source>For a second project</source>
+        <translation>用于另一个项目</translation>
+    </message>
+    <message>
+        <source>Keeps how the weights of each layer are distributed, over the steps</source>
+        <translation>保存各层权重在训练各步的分布</translation>
     </message>
     <message>
         <source>Keeps what the network answers for some validation samples</source>
         <translation>保存网络对部分验证样本的预测结果</translation>
     </message>
     <message>
+        <source>Make smaller…</source>
+        <translation>缩小网络…</translation>
+    </message>
+    <message>
+        <source>New window</source>
+        <translation>新建窗口</translation>
+    </message>
+    <message>
         <source>No answers are kept</source>
         <translation>不保存预测结果</translation>
+    </message>
+    <message>
+        <source>Nothing is kept</source>
+        <translation>不保存</translation>
     </message>
     <message>
         <source>Numbers of the samples whose answers are kept</source>
@@ -26935,16 +27670,37 @@ Range: 0.005 to 0.5</source>
         <translation>按下列编号选取的验证样本的预测结果</translation>
     </message>
     <message>
+        <source>See the differences</source>
+        <translation>查看差异</translation>
+    </message>
+    <message>
+        <source>The weights of each layer</source>
+        <translation>各层的权重</translation>
+    </message>
+    <message>
         <source>Watch answers</source>
         <translation>监视预测结果</translation>
+    </message>
+    <message>
+        <source>Watch weights</source>
+        <translation>观察权重</translation>
     </message>
     <message>
         <source>Watched samples</source>
         <translation>监视的样本</translation>
     </message>
     <message>
+        <source>Weights and gradients</source>
+        <translation>权重和梯度</translation>
+    </message>
+    <message>
         <source>Worst</source>
         <translation>最差</translation>
+    </message>
+    <message>
+        <source>, counted from {origin}</source>
+        <comment>engine message</comment>
+        <translation>，从 {origin} 起计</translation>
     </message>
     <message>
         <source>, {per_worker} per worker</source>
@@ -26952,9 +27708,249 @@ Range: 0.005 to 0.5</source>
         <translation>，每个工作单元 {per_worker} 个</translation>
     </message>
     <message>
+        <source>1 column ({names})</source>
+        <comment>engine message</comment>
+        <translation>1 列（{names}）</translation>
+    </message>
+    <message>
+        <source>A candidate could not be trained.</source>
+        <comment>engine message</comment>
+        <translation>有一个候选网络无法训练。</translation>
+    </message>
+    <message>
+        <source>A column such as &apos;facing=west&apos; is 1 where the table has that text in that column, else 0; a text that no training row has is 0 in all.</source>
+        <comment>engine message</comment>
+        <translation>形如“facing=west”的列在表格该列为该文本时取 1，否则取 0；训练行中没有的文本在所有这些列中均取 0。</translation>
+    </message>
+    <message>
+        <source>A longer run may use several processes if a trial at its start finds them faster.</source>
+        <comment>engine message</comment>
+        <translation>较长的运行会在开始时试测，若多个进程更快则使用多个进程。</translation>
+    </message>
+    <message>
+        <source>Accept a greater loss, a larger file or a longer time, or train more candidates for more epochs; --pick writes any of them.</source>
+        <comment>engine message</comment>
+        <translation>请接受更大的损失、更大的文件或更长的时间，或训练更多候选网络和更多轮；--pick 可写出其中任意一个。</translation>
+    </message>
+    <message>
+        <source>Activations are not watched: the layers of a compiled network give none (acceleration).</source>
+        <comment>engine message</comment>
+        <translation>不记录激活：编译后的网络的层不提供激活（加速）。</translation>
+    </message>
+    <message>
+        <source>Add -o PROJECT.</source>
+        <comment>engine message</comment>
+        <translation>请加上 -o PROJECT。</translation>
+    </message>
+    <message>
+        <source>An earlier search with these epochs has no candidates.</source>
+        <comment>engine message</comment>
+        <translation>以前用此轮数的搜索没有候选网络。</translation>
+    </message>
+    <message>
+        <source>Choose none.</source>
+        <comment>engine message</comment>
+        <translation>请选择“none”。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; has no value: taken as {value}.</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”没有值：取为 {value}。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; holds {text}, which the network does not know: all its inputs are 0.</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”的值为 {text}，网络未见过该值：其所有输入均为 0。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; holds {text}, which the network does not know: its index is 0.</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”的值为 {text}，网络未见过该值：其索引为 0。</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; is left out: it has {different} different texts in {rows} training rows</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”已排除：{rows} 个训练行中有 {different} 种不同的文本</translation>
+    </message>
+    <message>
+        <source>Column &apos;{name}&apos; is left out: it has {different} different texts in {rows} training rows, such as {examples}. data.category_encoding=indices takes it for an embedding.</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”已排除：{rows} 个训练行中有 {different} 种不同的文本，例如 {examples}。data.category_encoding=indices 可将其用于嵌入。</translation>
+    </message>
+    <message>
+        <source>Columns of &apos;{name}&apos;, in this order: {column_names}.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”的各列，按此顺序：{column_names}。</translation>
+    </message>
+    <message>
+        <source>DIR and --output both say where to write.</source>
+        <comment>engine message</comment>
+        <translation>DIR 和 --output 都指定了写入位置。</translation>
+    </message>
+    <message>
+        <source>Each class has at least {few} training samples.</source>
+        <comment>engine message</comment>
+        <translation>每个类别至少有 {few} 个训练样本。</translation>
+    </message>
+    <message>
+        <source>Each mini-batch is computed in {pieces} micro-batches.</source>
+        <comment>engine message</comment>
+        <translation>每个小批量分成 {pieces} 个微批量计算。</translation>
+    </message>
+    <message>
+        <source>Each worker is pinned to its own core.</source>
+        <comment>engine message</comment>
+        <translation>每个工作单元绑定到各自的一个核。</translation>
+    </message>
+    <message>
+        <source>Each worker is pinned to its own cores.</source>
+        <comment>engine message</comment>
+        <translation>每个工作单元绑定到各自的若干个核。</translation>
+    </message>
+    <message>
+        <source>Equal samples have equal targets.</source>
+        <comment>engine message</comment>
+        <translation>相同的样本具有相同的目标。</translation>
+    </message>
+    <message>
+        <source>Every sample can be read.</source>
+        <comment>engine message</comment>
+        <translation>所有样本均可读取。</translation>
+    </message>
+    <message>
+        <source>Expected a size such as 1MB, 300KiB or 50000 (bytes), received &apos;{text}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>应为大小，例如 1MB、300KiB 或 50000（字节），收到“{text}”。</translation>
+    </message>
+    <message>
+        <source>Expected auto (a GPU where there is one), cpu, gpu, multi-cpu, multi-gpu, or a name of `netwright-engine devices`, such as cuda:1.</source>
+        <comment>engine message</comment>
+        <translation>应为 auto（有 GPU 时用 GPU）、cpu、gpu、multi-cpu、multi-gpu，或 `netwright-engine devices` 中的名称，例如 cuda:1。</translation>
+    </message>
+    <message>
         <source>Expected one, as {{group}}_*.</source>
         <comment>engine message</comment>
         <translation>应为一个，例如 {{group}}_*。</translation>
+    </message>
+    <message>
+        <source>Freeze what is before it, train what is behind it, or replace it by layers that learn.</source>
+        <comment>engine message</comment>
+        <translation>请冻结它前面的部分、训练它后面的部分，或将它替换为可学习的层。</translation>
+    </message>
+    <message>
+        <source>It is kept.</source>
+        <comment>engine message</comment>
+        <translation>予以保留。</translation>
+    </message>
+    <message>
+        <source>It is kept{why}</source>
+        <comment>engine message</comment>
+        <translation>予以保留{why}</translation>
+    </message>
+    <message>
+        <source>It trains with {solver} for up to {epochs} epochs of mini-batches of {batch}: about {time} on two cores.</source>
+        <comment>engine message</comment>
+        <translation>使用 {solver} 训练，最多 {epochs} 轮，小批量大小 {batch}：在两个核上约需 {time}。</translation>
+    </message>
+    <message>
+        <source>Its inputs get no gradient, so {flat} cannot learn.</source>
+        <comment>engine message</comment>
+        <translation>其输入得不到梯度，因此 {flat} 无法学习。</translation>
+    </message>
+    <message>
+        <source>Its log is {log}.</source>
+        <comment>engine message</comment>
+        <translation>其日志为 {log}。</translation>
+    </message>
+    <message>
+        <source>Missing values are {gaps} and {more} more, from the training rows.</source>
+        <comment>engine message</comment>
+        <translation>缺失值取 {gaps}，另有 {more} 个，均来自训练行。</translation>
+    </message>
+    <message>
+        <source>Missing values are {gaps}, from the training rows.</source>
+        <comment>engine message</comment>
+        <translation>缺失值取 {gaps}，均来自训练行。</translation>
+    </message>
+    <message>
+        <source>Name a run, or a project with weights and data.</source>
+        <comment>engine message</comment>
+        <translation>请指定一次运行，或带有权重和数据的项目。</translation>
+    </message>
+    <message>
+        <source>No candidate is in the budget.</source>
+        <comment>engine message</comment>
+        <translation>没有候选网络在预算之内。</translation>
+    </message>
+    <message>
+        <source>No column gives the target away.</source>
+        <comment>engine message</comment>
+        <translation>没有列泄露目标。</translation>
+    </message>
+    <message>
+        <source>No column has one value only.</source>
+        <comment>engine message</comment>
+        <translation>没有只有一个值的列。</translation>
+    </message>
+    <message>
+        <source>No label is contradicted by similar samples.</source>
+        <comment>engine message</comment>
+        <translation>没有标签与相似样本矛盾。</translation>
+    </message>
+    <message>
+        <source>No sample is there twice.</source>
+        <comment>engine message</comment>
+        <translation>没有重复的样本。</translation>
+    </message>
+    <message>
+        <source>No sample stands in two splits.</source>
+        <comment>engine message</comment>
+        <translation>没有样本同时属于两个部分。</translation>
+    </message>
+    <message>
+        <source>No two samples are nearly the same.</source>
+        <comment>engine message</comment>
+        <translation>没有两个样本几乎相同。</translation>
+    </message>
+    <message>
+        <source>No value is missing.</source>
+        <comment>engine message</comment>
+        <translation>没有缺失值。</translation>
+    </message>
+    <message>
+        <source>Nothing in the network can learn.</source>
+        <comment>engine message</comment>
+        <translation>网络中没有可学习的部分。</translation>
+    </message>
+    <message>
+        <source>One process (cpu) is expected to be faster: dividing a step saves about {value} ms of computing, and summing the gradients takes about {value_2} ms.</source>
+        <comment>engine message</comment>
+        <translation>预计单个进程 (cpu) 更快：拆分一步约节省 {value} 毫秒的计算，而汇总梯度约需 {value_2} 毫秒。</translation>
+    </message>
+    <message>
+        <source>One process (cpu) is expected to be faster: more workers than cores take turns.</source>
+        <comment>engine message</comment>
+        <translation>预计单个进程 (cpu) 更快：工作单元多于核数时会轮流执行。</translation>
+    </message>
+    <message>
+        <source>One process (cpu) or at most {num_cores} workers are expected to be faster: more workers than cores take turns.</source>
+        <comment>engine message</comment>
+        <translation>预计单个进程 (cpu) 或最多 {num_cores} 个工作单元更快：工作单元多于核数时会轮流执行。</translation>
+    </message>
+    <message>
+        <source>One process on the CPU with {threads} thread(s); {batch} sample(s) per step.</source>
+        <comment>engine message</comment>
+        <translation>CPU 上的一个进程，{threads} 个线程；每步 {batch} 个样本。</translation>
+    </message>
+    <message>
+        <source>Pixels as in the image file, not divided by 255; {colours}, upright as EXIF says, transparency on white, resized to {height} × {width} (bilinear).</source>
+        <comment>engine message</comment>
+        <translation>像素与图像文件中一致，不除以 255；{colours}，按 EXIF 摆正，透明部分置于白色背景，缩放到 {height} × {width}（双线性）。</translation>
+    </message>
+    <message>
+        <source>Prune weights instead (without --structured).</source>
+        <comment>engine message</comment>
+        <translation>请改为对权重剪枝（不带 --structured）。</translation>
     </message>
     <message>
         <source>The largest mini-batch is {batch} sample(s){each}.</source>
@@ -29584,7 +30580,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{bad} of {names} sounds are</source>
         <comment>engine message</comment>
-        <translation>{names} 个声音中有 {bad} 个</translation>
+        <translation>{names} 段声音中有 {bad} 段</translation>
     </message>
     <message>
         <source>{begin} A step is estimated to take {describe}.</source>
@@ -29864,7 +30860,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{count} sounds, and the table {name} that names them</source>
         <comment>engine message</comment>
-        <translation>{count} 个声音，以及列出它们的表 {name}</translation>
+        <translation>{count} 段声音，以及列出它们的表 {name}</translation>
     </message>
     <message>
         <source>{count} stages need as many layers whose weights learn; the network has {learning} outside of blocks, each block counted as one.</source>
@@ -30555,11 +31551,6 @@ Range: 0.005 to 0.5</source>
         <source>{names} does not see {folder}.</source>
         <comment>engine message</comment>
         <translation>{names} 看不到 {folder}。</translation>
-    </message>
-    <message>
-        <source>{names} keep{value} all channels: {roots}.</source>
-        <comment>engine message</comment>
-        <translation>{names}保留所有通道：{roots}。</translation>
     </message>
     <message>
         <source>{names} layer{value} of the Keras model cannot be imported:</source>
@@ -33077,6 +34068,11 @@ Range: 0.005 to 0.5</source>
         <translation>{where}{num_workers} 个工作单元中有 {replies} 个已回答</translation>
     </message>
     <message>
+        <source>{which} of the training rows</source>
+        <comment>engine message</comment>
+        <translation>训练行的{which}</translation>
+    </message>
+    <message>
         <source>{who} called the network, but never for the {size} samples of its batch.</source>
         <comment>engine message</comment>
         <translation>{who} 调用了网络，但从未用于其批量的 {size} 个样本。</translation>
@@ -34194,6 +35190,10 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>rows</source>
         <translation>行</translation>
+    </message>
+    <message>
+        <source>texts</source>
+        <translation>段文本</translation>
     </message>
     <message>
         <source>files</source>
@@ -35519,6 +36519,10 @@ Range: 0.005 to 0.5</source>
         <translation>无法打开工程</translation>
     </message>
     <message>
+        <source>No window can be opened</source>
+        <translation>无法打开窗口</translation>
+    </message>
+    <message>
         <source>Unsaved work on {title} was recovered.</source>
         <translation>已恢复 {title} 中未保存的工作。</translation>
     </message>
@@ -36565,6 +37569,10 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
         <translation>曲线和选项</translation>
     </message>
     <message>
+        <source>Answers while they trained</source>
+        <translation>训练期间的答案</translation>
+    </message>
+    <message>
         <source>Back to one run (Esc)</source>
         <translation>返回单个运行 (Esc)</translation>
     </message>
@@ -37068,12 +38076,28 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
         <translation>个权重</translation>
     </message>
     <message>
+        <source>MB</source>
+        <translation>MB</translation>
+    </message>
+    <message>
+        <source>kB</source>
+        <translation>kB</translation>
+    </message>
+    <message>
+        <source>B</source>
+        <translation>B</translation>
+    </message>
+    <message>
         <source>Score by weights that are kept</source>
         <translation>得分与保留的权重的关系</translation>
     </message>
     <message>
         <source>{metric} by weights that are not zero</source>
         <translation>{metric}与非零权重的关系</translation>
+    </message>
+    <message>
+        <source>{metric} by size of the file</source>
+        <translation>{metric}（按文件大小）</translation>
     </message>
     <message>
         <source>{share} removed</source>
@@ -37736,6 +38760,16 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
         <translation>学习率 {before} → {after}</translation>
     </message>
     <message>
+        <source>yes</source>
+        <comment>option</comment>
+        <translation>是</translation>
+    </message>
+    <message>
+        <source>no</source>
+        <comment>option</comment>
+        <translation>否</translation>
+    </message>
+    <message>
         <source>Shares of the time of recent steps</source>
         <translation>最近各步的时间比例</translation>
     </message>
@@ -38204,6 +39238,10 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     <message>
         <source>image, true classes, predicted classes, wrong pixels</source>
         <translation>图像、真实类别、预测类别、错误像素</translation>
+    </message>
+    <message>
+        <source>{metric}, 95 %</source>
+        <translation>{metric}，95 %</translation>
     </message>
     <message>
         <source>Mean IoU</source>
@@ -38814,6 +39852,74 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     <message>
         <source>A file of a network to evaluate, predict with and explain: ONNX, .pt2, Keras, a project</source>
         <translation>可评估、用于预测和解释的网络文件：ONNX、.pt2、Keras 或工程</translation>
+    </message>
+    <message>
+        <source>A GPU where there is one</source>
+        <translation>有 GPU 时用 GPU</translation>
+    </message>
+    <message>
+        <source>The processor</source>
+        <translation>处理器</translation>
+    </message>
+    <message>
+        <source>All GPUs, a batch each</source>
+        <translation>所有 GPU，每个各算一批</translation>
+    </message>
+    <message>
+        <source>The processor, a batch per core</source>
+        <translation>处理器，每个核各算一批</translation>
+    </message>
+    <message>
+        <source>After iteration {step}: median {median}, 90 % between {low} and {high}.</source>
+        <translation>第 {step} 次迭代后：中位数 {median}，90 % 介于 {low} 和 {high} 之间。</translation>
+    </message>
+    <message>
+        <source>Nothing of this kind was kept for this layer.</source>
+        <translation>没有为此层保存这类数据。</translation>
+    </message>
+    <message>
+        <source>largest</source>
+        <translation>最大值</translation>
+    </message>
+    <message>
+        <source>median</source>
+        <translation>中位数</translation>
+    </message>
+    <message>
+        <source>smallest</source>
+        <translation>最小值</translation>
+    </message>
+    <message>
+        <source>iteration {step}</source>
+        <translation>迭代 {step}</translation>
+    </message>
+    <message>
+        <source>all learnable numbers of the layer</source>
+        <translation>该层的所有可学习参数</translation>
+    </message>
+    <message>
+        <source>of the loss with respect to the weights, before clipping</source>
+        <translation>损失对权重的梯度，裁剪前</translation>
+    </message>
+    <message>
+        <source>outputs of the layer for the samples of a step</source>
+        <translation>该层对一步中样本的输出</translation>
+    </message>
+    <message>
+        <source>Layer whose distributions are shown</source>
+        <translation>显示其分布的层</translation>
+    </message>
+    <message>
+        <source>How weights, gradients and activations are distributed is kept where the training options ask for it: Watch weights, under Monitoring.</source>
+        <translation>训练选项要求时会保存权重、梯度和激活的分布：“监控”下的“观察权重”。</translation>
+    </message>
+    <message>
+        <source>Bright where many values lie. Line: median; dashes: 5 and 95 %.</source>
+        <translation>越亮表示值越多。实线：中位数；虚线：5 % 和 95 %。</translation>
+    </message>
+    <message>
+        <source>{kind} of {layer} over the iterations</source>
+        <translation>{layer} 的{kind}随迭代的变化</translation>
     </message>
 </context>
 </TS>
