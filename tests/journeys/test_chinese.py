@@ -17,56 +17,25 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from netwright.designer import language
+from netwright.engine.core.platform import cpu_model
 from tests.journeys.conftest import Visit
 from tests.journeys.journey_files import shape_pictures
 from tests.journeys.person import Person
 
+WORD = re.compile(r"[A-Za-z]{2,}")
 NAMES = frozenset(
-    (
-        *("Adam", "adamw", "AdamW", "AUROC", "CAM", "CNN", "Cam", "FGSM", "Grad", "LSTM", "MAE", "Net", "PGD", "RMS"),
-        *("RMSE", "ReLU", "SHAP", "Softmax", "zscore", "cosine", "gloo", "float", "int", "torch", "export"),
-        *(
-            "CPU",
-            "GPU",
-            "auto",
-            "cpu",
-            "gpu",
-            "multi",
-            "parallel",
-            "AMD",
-            "EPYC",
-            "Intel",
-            "Xeon",
-            "CUDA",
-            "MPS",
-            "XPU",
-        ),
-        *("CSV", "Netwright", "ONNX", "Parquet", "PyTorch", "ROCm", "Run", "Runtime", "untitled", "csv", "onnx", "wav"),
-        *(
-            "Alt",
-            "Ctrl",
-            "Del",
-            "Enter",
-            "Esc",
-            "Shift",
-            "Tab",
-            "FLOP",
-            "FLOPs",
-            "GFLOP",
-            "MFLOP",
-            "MFLOPs",
-            "kFLOPs",
-            "TFLOP",
-        ),
-        *("GiB", "Hz", "KiB", "MiB", "kHz", "text", "token", "NARX", "TCN", "GPT", "px", "facing", "west", "pt"),
+    WORD.findall(
+        "Adam adamw AdamW Alt AUROC auto CAM Cam CNN cosine cpu CPU csv CSV Ctrl CUDA Del Enter Esc export facing "
+        "FGSM float FLOP FLOPs GFLOP GiB gloo GPT GPU gpu Grad Hz int kFLOPs kHz KiB LSTM MAE MFLOP MFLOPs MiB MPS "
+        "multi NARX Net Netwright onnx ONNX parallel Parquet PGD pt px PyTorch ReLU RMS RMSE ROCm Run Runtime SHAP "
+        "Shift Softmax Tab TCN text TFLOP token torch untitled wav west XPU zscore " + cpu_model()
     )
 )
-"""Names of products, layers, measures, keys and units, which are the same in Chinese."""
+"""Names of products, layers, measures, keys, units and the processor, which are the same in Chinese."""
 NO_WORDS = re.compile(
     r"(?:^|(?<= ))[/~]\w[^，。）\n]*|\b\w+_\d+(?:/\w+)*\b|[\w.]+\.(?:csv|wav|onnx|netwright)\b"  # paths, layers, files
     r"|· [A-Z][\w -]+$|accuracy > 98|\b[A-Z]\b"  # the English name beside the Chinese one, the example of a query
 )
-WORD = re.compile(r"[A-Za-z]{2,}")
 
 
 def english(texts: Iterable[str]) -> list[str]:
