@@ -1,6 +1,7 @@
 """A histogram with axes: how many samples have a length, a size or an error."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ class HistogramPlot(Plot):
         """Round numbers on both axes."""
         low, high = float(self._edges[0]), float(self._edges[-1])
         y = linear_axis(0.0, float(self._counts.max()), 3)
+        y = replace(y, ticks=tuple(tick for tick in y.ticks if tick.is_integer()))
         x = Axis(low=low, high=high, ticks=tuple(round_ticks(low, high, self.num_x_ticks, is_whole=self._is_whole)))
         self.show_axes(x, Unit(name=self._unit, is_whole=self._is_whole), y, [f"{tick:,.0f}" for tick in y.ticks])
         return ""

@@ -76,7 +76,7 @@ def test_of_many_columns_the_first_are_shown_until_all_are_asked_for(qtbot) -> N
     assert len(charts.columns) == 200
 
 
-@pytest.mark.parametrize("counts", [[3], [0, 4, 0], [5] * 24])
+@pytest.mark.parametrize("counts", [[3], [1, 0], [0, 4, 0], [5] * 24])
 def test_lengths_are_drawn_with_their_numbers(qtbot, counts: list[int]) -> None:
     plot = HistogramPlot({"low": 2.5, "high": 2.5 + len(counts), "counts": counts}, "steps", "sequences")
     qtbot.addWidget(plot)
@@ -85,6 +85,8 @@ def test_lengths_are_drawn_with_their_numbers(qtbot, counts: list[int]) -> None:
     plot.grab()
     _, text = plot.readout(3.0)
     assert text == f"3 steps<br>{counts[0]} sequences"
+    labels = [text for _, text in plot.getAxis("left")._tickLevels[0]]
+    assert labels == [f"{int(label)}" for label in labels] == sorted(set(labels), key=int)
 
 
 def test_the_axis_of_fractions_has_round_ticks_and_the_bin_its_ends(qtbot) -> None:
