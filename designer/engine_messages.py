@@ -20,10 +20,10 @@ from netwright.designer.language import (
     PSEUDO,
     close_han,
     current,
-    filled,
     sentences,
     tr,
     translation,
+    with_values,
 )
 from netwright.engine.core.text import format_duration
 
@@ -142,7 +142,7 @@ class Template:
 
     def written(self, values: Iterable[str]) -> str:
         """Return the translation with values for its placeholders."""
-        return close_han(filled(self._shown, {**self._empty, **dict(zip(self._names, values, strict=True))}))
+        return close_han(with_values(self._shown, {**self._empty, **dict(zip(self._names, values, strict=True))}))
 
     def is_apart(self, number: int) -> bool:
         """Return whether a placeholder is in quotes, or stands behind a colon or a bracket: English may be there."""

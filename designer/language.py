@@ -57,10 +57,10 @@ def tr(text: str, comment: str = "", n: int = -1, /, **values: object) -> str:
     shown = _language().translate(text, comment, n) or text
     if n >= 0:
         shown = _PLURAL.sub("" if n == 1 else r"\1", shown).replace("%n", f"{n:,}")
-    return filled(shown, values) if values else shown
+    return with_values(shown, values) if values else shown
 
 
-def filled(text: str, values: Mapping[str, object]) -> str:
+def with_values(text: str, values: Mapping[str, object]) -> str:
     """Return a text with values for its placeholders. Chinese has a space between its characters and Latin letters or
     digits, and a translation cannot know with which of them a value begins or ends."""
     if current() != CHINESE:

@@ -61,14 +61,14 @@ def test_lists_of_words(use) -> None:
 
 
 def test_values_stand_apart_from_chinese(use) -> None:
-    assert language.filled("{what}的运行", {"what": "RMSE"}) == "RMSE的运行"
+    assert language.with_values("{what}的运行", {"what": "RMSE"}) == "RMSE的运行"
     use("zh_CN")
-    assert language.filled("按{what}排序", {"what": "RMSE"}) == "按 RMSE 排序"
+    assert language.with_values("按{what}排序", {"what": "RMSE"}) == "按 RMSE 排序"
     assert (
-        language.filled("{share}的{what!s}，{n:,}个", {"share": "95 %", "what": "样本", "n": 2000})
+        language.with_values("{share}的{what!s}，{n:,}个", {"share": "95 %", "what": "样本", "n": 2000})
         == "95 % 的样本，2,000 个"
     )
-    assert language.filled("{what}：“{name}”", {"what": "层", "name": "fc_1"}) == "层：“fc_1”"
+    assert language.with_values("{what}：“{name}”", {"what": "层", "name": "fc_1"}) == "层：“fc_1”"
 
 
 def test_sentences_stand_beside_each_other(use) -> None:

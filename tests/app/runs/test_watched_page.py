@@ -58,7 +58,7 @@ def test_the_newest_answers_are_followed_until_others_are_chosen(page: WatchedPa
     write(tmp_path, 0, 10, 20)
     page.show_steps(read_watched(tmp_path))
     assert page.moment.text() == "epoch 2, iteration 20"
-    assert shown(page) == ["3", "so it begins", "a", "b", "20.0 %"]
+    assert shown(page) == ["4", "so it begins", "a", "b", "20.0 %"]
     page.slider.setValue(1)
     assert shown(page)[-1] == "10.0 %"
     write(tmp_path, 0, 10, 20, 30)
@@ -73,8 +73,8 @@ def test_the_values_of_all_validations_leave_as_a_table(page: WatchedPage, tmp_p
     lines = (tmp_path / "answers.csv").read_text().splitlines()
     assert lines == [
         "Epoch,Iteration,Sample,Text,Label,Prediction,Confidence",
-        "0,0,3,so it begins,a,b,0.0 %",
-        "1,10,3,so it begins,a,b,10.0 %",
+        "0,0,4,so it begins,a,b,0.0 %",
+        "1,10,4,so it begins,a,b,10.0 %",
     ]
 
 
