@@ -87,7 +87,8 @@ class WeightsPage(RecordPage):
         self.steps = steps
         names = list(dict.fromkeys(name for step in steps for name in step.layers))
         if names != [self.layer.itemData(place) for place in range(self.layer.count())]:
-            chosen = self.layer.currentData()
+            learning = next((name for step in steps for name, kinds in step.layers.items() if "weights" in kinds), None)
+            chosen = self.layer.currentData() if self.layer.currentData() in names else learning
             self.layer.blockSignals(True)
             self.layer.clear()
             for name in names:

@@ -47,6 +47,13 @@ def test_only_what_was_kept_of_a_layer_has_a_card(page: WeightsPage) -> None:
     assert not page.layer.isVisible()
 
 
+def test_the_first_layer_that_learns_is_shown_first(page: WeightsPage) -> None:
+    page.show_steps([WeightStep(1, 1, {"image": {"activations": NARROW}, "conv": {"weights": NARROW}})])
+    assert page.layer.currentText() == "conv"
+    page.show_steps([WeightStep(1, 1, {"image": {"activations": NARROW}})])
+    assert page.layer.currentText() == "image"
+
+
 def test_a_distribution_is_told_in_words(page: WeightsPage) -> None:
     plot = page.plots["weights"]
     assert plot.accessibleName() == "Weights of fc over the iterations"
