@@ -11,9 +11,8 @@ from netwright.engine.analysis.operations.compress import CompressRequest, read_
 from netwright.engine.cli.main import main
 from netwright.engine.core.errors import EXIT_REQUIREMENT, UserError
 from netwright.engine.project.file import load as load_project
-from tests.engine.analysis.test_pruning import done  # noqa: F401  # a run of a table
+from tests.engine.analysis.test_pruning import table_run
 from tests.json_schema import checked_output
-from tests.runs import Done
 
 SIZES = [(1000 * (1 - amount), 1000 * (1 - amount)) for amount in GRID]
 
@@ -78,11 +77,9 @@ def test_a_budget_that_is_none_is_refused(tmp_path: Path) -> None:
         CompressRequest(model=tmp_path, pick=1).check()
 
 
-def test_a_candidate_trains_on_and_becomes_a_project(
-    done: Done,  # noqa: F811
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_candidate_trains_on_and_becomes_a_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "table").mkdir()
+    done = table_run(tmp_path / "table")
     run, to = str(done.folder.path), tmp_path / "small.netwright"
     asked = ["compress", run, "--size", "1", "--candidates", "1", "--epochs", "1", "-o", str(to), "--json"]
     assert main(asked) == EXIT_REQUIREMENT

@@ -182,7 +182,11 @@ def test_zeros_stay_while_the_rest_learns(solver: str) -> None:
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
-    folder = tmp_path_factory.mktemp("pruned")
+    return table_run(tmp_path_factory.mktemp("pruned"))
+
+
+def table_run(folder: Path) -> Done:
+    """A short run on a table with two classes."""
     numbers = np.random.default_rng(0).standard_normal((200, 2))
     rows = [f"{a:.4f},{b:.4f},{'no' if a * b < 0 else 'yes'}" for a, b in numbers]
     (folder / "a.csv").write_text("\n".join(["a,b,y", *rows]))
