@@ -337,7 +337,7 @@ def hint_for(record: Preparation) -> str:
     if takes_pictures(record):
         return tr("Drop pictures or a folder here, or paste one (Ctrl+V).")
     if reads == {"columns"}:
-        return tr("Drop a CSV or Parquet table with these columns here, or paste its rows with a header (Ctrl+V).")
+        return tr("Drop a CSV, Excel or Parquet table with these columns here, or paste its rows with a header (Ctrl+V).")
     if reads == {"text"}:
         return tr("Drop text files here: each line is a text.")
     if "sound" in reads:
@@ -348,12 +348,12 @@ def hint_for(record: Preparation) -> str:
         ahead = record.inputs[1].sizes[0] if len(record.inputs) > 1 else 0
         if first.sizes[0] is None:
             hint = tr(
-                "Drop a CSV table here, a row per time step, oldest first, or paste it (Ctrl+V). Columns: {names}.",
+                "Drop a table here, a row per time step, oldest first, or paste it (Ctrl+V). Columns: {names}.",
                 names=names,
             )
         else:
             hint = tr(
-                "Drop a CSV table of at least {rows:,} rows here, a row per time step, oldest first, or paste it "
+                "Drop a table of at least {rows:,} rows here, a row per time step, oldest first, or paste it "
                 "(Ctrl+V). Columns: {names}.",
                 rows=_steps(record),
                 names=names,

@@ -46,6 +46,7 @@ from netwright.engine.project.sources.audio import AUDIO_SUFFIXES, is_sound
 from netwright.engine.project.sources.images import IMAGE_SUFFIXES, is_image
 from netwright.engine.project.sources.source_type import is_hidden
 from netwright.engine.project.sources.table import PARQUET
+from netwright.engine.project.sources.table import TABLES as TEXT_TABLES
 from netwright.engine.project.stored_facts import predicted_text
 
 Told = dict[str, Any]
@@ -56,7 +57,7 @@ Look = Callable[[list[Told], Arrays, Sequence[Answers]], None]
 BATCH_ROWS = 1024
 MOST_FILES, BATCH_BYTES = 512, 2**24
 """Files per batch: as many as fit into these bytes once they are read, at most `MOST_FILES`."""
-TABLES = frozenset({".csv", ".tsv", ".txt", *PARQUET})
+TABLES = frozenset({*TEXT_TABLES, *PARQUET})
 NO_ARRAYS = frozenset({*TABLES, ".md", ".json", *IMAGE_SUFFIXES, *AUDIO_SUFFIXES})
 """Suffixes of files that hold no arrays."""
 MOST_STEPS_TOLD = 1000

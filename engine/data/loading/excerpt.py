@@ -23,6 +23,7 @@ from netwright.engine.data.loading.open_data import open_source, reader_of
 from netwright.engine.data.loading.preview_data import preview
 from netwright.engine.data.sources import array_files
 from netwright.engine.data.sources.joined import parts_of
+from netwright.engine.data.sources.labelled_files import is_table
 from netwright.engine.data.sources.shard_places import find_shards
 from netwright.engine.data.sources.source import locate, located
 from netwright.engine.data.sources.split_keys import part_of_name
@@ -30,10 +31,11 @@ from netwright.engine.data.tables.csv_file import read_columns
 from netwright.engine.data.tables.csv_table import CsvTable
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.sources.audio import is_sound
+from netwright.engine.project.sources.converted_tables import as_csv
 from netwright.engine.project.sources.csv_dialect import codec_of, encoding_of
 from netwright.engine.project.sources.images import is_image
 from netwright.engine.project.sources.source_type import DEEPEST, HEAD_BYTES, is_hidden
-from netwright.engine.project.sources.table import PARQUET
+from netwright.engine.project.sources.table import PARQUET, TABLES
 from netwright.engine.project.sources.text import is_text
 from netwright.engine.project.sources.urls import is_remote
 
@@ -49,7 +51,6 @@ CHARACTERS = 200_000
 LONGEST_ROW = 2**16
 ARRAY_BYTES = 2**25
 SHOWN = ("kind", "pictures", "series", "rows")
-TABLES = (".csv", ".tsv", ".txt")
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ def _series(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
 
 def _rows(options: DataOptions, path: Path, room: Path, count: int) -> Excerpt | None:
     """Copy the header and the first `count` rows of a table."""
-    out = room / path.name
+    out = room / (path.name if path.suffix.lower() in PARQUET else f"{path.stem}.csv")
     if path.suffix.lower() in PARQUET:
         from pyarrow import Table, parquet
 
@@ -164,6 +165,7 @@ def _rows(options: DataOptions, path: Path, room: Path, count: int) -> Excerpt |
 
 def _opened(options: DataOptions, path: Path) -> TextIO:
     """Open a text in its encoding."""
+    path = as_csv(path, options.sheet).path
     with path.open("rb") as file:
         encoding = options.written.encoding or encoding_of(file.read(HEAD_BYTES)) or "utf-8"
     return open(path, encoding=codec_of(encoding), errors="replace", newline="")
@@ -265,7 +267,7 @@ def _sequences(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
 def _texts(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
     if path.is_dir():
         return _folders(options, path, room, is_text, "texts")
-    if path.suffix.lower() in TABLES[:2]:
+    if is_table(path):
         return _rows(options, path, room, ROWS)
     with _opened(options, path) as text:
         begin = text.read(CHARACTERS)

@@ -17,8 +17,8 @@ from netwright.engine.data.tables.csv_table import EXPECTED as EXPECTED_TABLE
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import TargetInfo, classes_of
 from netwright.engine.project.sources.source_type import is_hidden
+from netwright.engine.project.sources.text import TABLES
 
-TABLES = (".csv", ".tsv")
 DEEPEST = 8
 """Levels of folders that are read."""
 

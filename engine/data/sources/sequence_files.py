@@ -45,9 +45,9 @@ from netwright.engine.data.tables.long_table import (
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
 from netwright.engine.project.sources.series import FILE_NAMES
-from netwright.engine.project.sources.table import PARQUET
+from netwright.engine.project.sources.table import PARQUET, TABLES
 
-SUFFIXES = (".csv", ".tsv", ".txt", *PARQUET)
+SUFFIXES = (*TABLES, *PARQUET)
 MOST_FILES = 1_000_000
 PLACES = "a folder with one subfolder of CSV or Parquet files per class, a table that lists files, or one long table"
 

@@ -18,6 +18,7 @@ from netwright.engine.core.progress import report
 from netwright.engine.core.text import format_bytes
 from netwright.engine.data.sources.source import Array, free_memory, listed, refuse_too_large, unreadable
 from netwright.engine.data.tables.arrow_cells import are_blank, are_missing, by_distinct, texts_of
+from netwright.engine.project.sources.converted_tables import as_csv
 from netwright.engine.project.sources.csv_dialect import (
     Dialect,
     Written,
@@ -54,6 +55,7 @@ class CsvFile:
     def __init__(self, path: Path, written: Written) -> None:
         """Read the first rows. `written`: what the options say about the file. Raises `UserError`."""
         self.path = path
+        self._source = as_csv(path, written.sheet)
         self.has_quotes = True
         """Whether cells may hold line breaks; false once all lines have been counted and hold no quote."""
         self.longest_line = 0
@@ -64,7 +66,7 @@ class CsvFile:
 
     def _encoding(self, written: Written) -> str:
         """Return the encoding that the options name, or that the first bytes show. Raises `UserError`."""
-        with self._reading(), open(self.path, "rb") as file:
+        with self._reading(), open(self._source.path, "rb") as file:
             head = file.read(HEAD_BYTES)
         if not head.strip():
             raise UserError(f"{self.path} is empty. Expected {EXPECTED}.")
@@ -84,14 +86,14 @@ class CsvFile:
 
     def _opened(self) -> TextIO:
         # The mark of the byte order tells the order only where the encoding leaves it open.
-        return open(self.path, encoding=codec_of(self.encoding), newline="")
+        return open(self._source.path, encoding=codec_of(self.encoding), newline="")
 
     def count_lines(self, *, is_open: bool) -> int:
         """Return the number of lines of the file, at most; where the encoding `is_open`, take that of all bytes. Raises
         `UserError` for a line too long for memory."""
         lines, length, longest, last, has_quotes = 0, 0, 0, b"\n", False
         decoder = getincrementaldecoder("utf-8")() if is_open and self.encoding == "utf-8" else None
-        with self._reading(), open(self.path, "rb") as file:
+        with self._reading(), open(self._source.path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
             while block := file.read(2**20):
                 report(file.tell(), size, "bytes")
@@ -209,10 +211,10 @@ class CsvTable(CsvFile):
 
     def _refuse_too_long(self) -> None:
         """Raise `UserError` where the first bytes tell that the table does not fit into memory."""
-        size = self.path.stat().st_size
+        size = self._source.path.stat().st_size
         if size <= HEAD_BYTES:
             return
-        with self._reading(), open(self.path, "rb") as file:
+        with self._reading(), open(self._source.path, "rb") as file:
             lines = file.read(HEAD_BYTES).count(b"\n")
         needed = int(lines * (size / HEAD_BYTES) * len(self.names) * CELL_BYTES)
         if needed > free_memory():
@@ -300,7 +302,7 @@ class CsvTable(CsvFile):
         self.gaps = 0
         header = [str(place) for place in range(self.width)]
         batches = csv.open_csv(
-            self.path,
+            self._source.path,
             csv.ReadOptions(
                 block_size=max(BLOCK_BYTES, 4 * self.longest_line),
                 skip_rows=self.dialect.first_line,
@@ -330,6 +332,7 @@ class CsvTable(CsvFile):
         Raises `UserError` for rows without as many cells as the header.
         """
         takes_all = len(self.places) == self.width
+        ahead = self._source.lines_ahead
         self.gaps = 0
         for line, row in self.cells(self.dialect.delimiter):
             if line <= self.dialect.first_line:
@@ -349,11 +352,11 @@ class CsvTable(CsvFile):
             elif self.missing == "keep":
                 # Most cells begin with a digit, or a sign and one; an empty one is in DIGITS, too, and stays empty.
                 yield (
-                    line,
+                    line - ahead,
                     tuple([c if c[:1] in DIGITS or c[1:2].isdigit() else "" if is_missing(c) else c for c in cells]),
                 )
             else:
-                yield line, cells
+                yield line - ahead, cells
 
     @property
     def is_whole(self) -> bool:
@@ -366,6 +369,7 @@ class CsvTable(CsvFile):
         style = self.dialect
         line = style.first_line
         notes = [
+            (self._source.note, self._source.note),
             (
                 self.encoding not in ("utf-8", "utf-16"),
                 f"The table is read as {self.encoding}; data.text_encoding sets another encoding.",

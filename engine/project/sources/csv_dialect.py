@@ -27,15 +27,16 @@ Rows = Callable[[str], Iterator[tuple[int, list[str]]]]
 @dataclass(frozen=True)
 class Written:
     """The options for the format of tables. `encoding`: its name in the options; empty or `auto`: found
-    out. `decimal`: `.` or `,`; empty: found out."""
+    out. `decimal`: `.` or `,`; empty: found out. `sheet` of a workbook; empty: the first with cells."""
 
     encoding: str = ""
     decimal: str = ""
+    sheet: str = ""
 
     @classmethod
-    def of(cls, encoding: str, decimal_mark: str) -> "Written":
-        """Return the values of the options `text_encoding` and `decimal_mark`."""
-        return cls("" if encoding == "auto" else encoding, _MARKS.get(decimal_mark, ""))
+    def of(cls, encoding: str, decimal_mark: str, sheet: str) -> "Written":
+        """Return the values of the options `text_encoding`, `decimal_mark` and `sheet`."""
+        return cls("" if encoding == "auto" else encoding, _MARKS.get(decimal_mark, ""), sheet)
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def _unlike(path: Path) -> str:
     if ways <= {"folder"}:
         return f"{end}, and such files are read from a folder" if ways else end
     if peek.suffix in SOURCES["text"].suffixes and not peek.text:
-        return f"{end}, but it is no text"
+        return f"{end}, but it is no {'list of records' if peek.suffix == '.json' else 'text'}"
     return f"{end}, but its contents are of another kind"
 
 

@@ -9,7 +9,7 @@ from netwright.engine.core.records import Record
 from netwright.engine.core.types import TensorType
 from netwright.engine.project.sources.number_texts import is_number_like
 from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
-from netwright.engine.project.sources.table import PARQUET
+from netwright.engine.project.sources.table import PARQUET, TABLES
 from netwright.engine.project.sources.time_steps import ID_NAMES, time_series
 
 if TYPE_CHECKING:
@@ -175,8 +175,8 @@ class Series(SourceType):
     """Windows of time series, and the steps that follow them."""
 
     key, label = "series", "Time series"
-    note = "Forecasting: a CSV or Parquet file with one row per time step, of one series or of several"
-    wanted = "the CSV or Parquet file"
+    note = "Forecasting: a table with one row per time step, of one series or of several"
+    wanted = "the CSV, Excel or Parquet file"
     inputs = (
         "`history`: the last `lags` steps of all columns, the responses first; `future`: the columns known in advance "
         "at the steps to predict, if there are any"
@@ -184,10 +184,10 @@ class Series(SourceType):
     targets = "one vector: the columns of `response` at the next `horizon` steps ([forecasts](forecasting.md))"
     options = SeriesOptions
     uses = (
-        *("path", "response", "text_encoding", "decimal_mark", "date_order"),
+        *("path", "sheet", "response", "text_encoding", "decimal_mark", "date_order"),
         *("left_out", "time_column", "missing_cells", "split_overlap"),
     )
-    suffixes, files = (".csv", ".tsv", ".txt", *PARQUET), "Tables"
+    suffixes, files = (*TABLES, *PARQUET), "Tables"
     reader = "netwright.engine.data.sources.series_reader:Series"
     is_in_time = True
     resident = "the rows once, however many windows share them; the numbers to predict of each window"
@@ -226,18 +226,18 @@ class Sequences(SourceType):
 
     key, label = "sequences", "Sequences"
     note = "Sequences: a table each (CSV, Parquet), in class folders or in a list, or one long table of all"
-    wanted = "the folder, or the CSV or Parquet file"
+    wanted = "the folder, or the CSV, Excel or Parquet file"
     inputs = (
         "the other columns of numbers, steps first, padded to the longest sequence ([sequences](#sequences-in-files))"
     )
     targets = "the class folder, or columns (`response`) per sequence or per step"
     options = SequenceOptions
     uses = (
-        *("path", "response", "task", "text_encoding", "decimal_mark", "date_order"),
+        *("path", "sheet", "response", "task", "text_encoding", "decimal_mark", "date_order"),
         *("left_out", "time_column", "missing_cells", "loading"),
     )
     takes = "both"
-    suffixes, files = (".csv", ".tsv", ".txt", *PARQUET), "Tables"
+    suffixes, files = (*TABLES, *PARQUET), "Tables"
     reader = "netwright.engine.data.sources.sequence_files:Sequences"
     can_stream = True
     streamed = "all sequences, padded batch by batch"

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from netwright.engine.core.fields import Choice, ColumnNames, FilePath
+from netwright.engine.core.fields import Choice, ColumnNames, FilePath, Text
 from netwright.engine.core.records import Record
+from netwright.engine.project.sources.converted_tables import CONVERTED, is_workbook
 from netwright.engine.project.sources.csv_dialect import Written
 
 
@@ -20,11 +21,11 @@ def _has_cells(options: Any) -> bool:
     if options.source in ("audio", "images", "text"):
         table = options.labels if options.source == "images" else options.path
         return bool(table.lower().endswith((".csv", ".tsv", ".txt"))) and not _is_plain_text(options)
-    return not options.path.lower().endswith((".parquet", ".pq"))
+    return not options.path.lower().endswith((".parquet", ".pq", *CONVERTED))
 
 
 def _is_plain_text(options: Any) -> bool:
-    return bool(options.source == "text" and not options.path.lower().endswith((".csv", ".tsv")))
+    return bool(options.source == "text" and not options.path.lower().endswith((".csv", ".tsv", *CONVERTED)))
 
 
 class SharedOptions(Record):
@@ -36,6 +37,14 @@ class SharedOptions(Record):
         pattern_for=_pattern,
         group="Source",
         help="File or folder, relative to the project's folder; or a URL, such as s3://bucket/train.csv",
+    )
+    sheet = Text(
+        "",
+        label="Sheet",
+        group="Source",
+        help="Sheet of an Excel workbook that holds the table. Default: the first one with cells. MATLAB: the option "
+        "Sheet of readtable",
+        visible_when=lambda options: is_workbook(options.path),
     )
     response = ColumnNames(
         "",
@@ -106,4 +115,4 @@ class SharedOptions(Record):
     @property
     def written(self) -> Written:
         """Return the options for the format of tables."""
-        return Written.of(self.text_encoding, self.decimal_mark)
+        return Written.of(self.text_encoding, self.decimal_mark, self.sheet)

@@ -14,6 +14,7 @@ from netwright.engine.core.records import Record
 from netwright.engine.core.types import TensorType
 from netwright.engine.project.dataset_info import InputInfo
 from netwright.engine.project.preparation import Reads
+from netwright.engine.project.sources.converted_tables import as_csv, holds_records
 from netwright.engine.project.sources.csv_dialect import Beginning, beginning_of, text_of
 from netwright.engine.project.sources.urls import PROTOCOLS, SCHEME, is_remote, url_problems
 
@@ -86,15 +87,21 @@ class Peek:
 
     @cached_property
     def head(self) -> bytes:
-        """The first `HEAD_BYTES` of a file; empty for a folder or a special file."""
+        """The first `HEAD_BYTES` of a file, of a workbook or records as CSV; empty for a folder or a special file."""
         if not self.path.is_file():
             return b""
-        with self.path.open("rb") as file:
+        with open(self.path if self._is_other_json else as_csv(self.path).path, "rb") as file:
             return file.read(HEAD_BYTES)
 
     @cached_property
+    def _is_other_json(self) -> bool:
+        return self.suffix == ".json" and not holds_records(self.path)
+
+    @cached_property
     def text(self) -> str:
-        """The first bytes as text, up to the last whole line; empty for other data than text."""
+        """The first bytes as text, up to the last whole line; empty for other data than text, or JSON than records."""
+        if self._is_other_json:
+            return ""
         text = text_of(self.head)
         return text[: text.rfind("\n") + 1] if self.is_beginning and "\n" in text else text
 

@@ -1,16 +1,19 @@
-"""Tables: CSV with a header, and Parquet."""
+"""Tables: CSV with a header, Excel sheets, JSON records, and Parquet."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netwright.engine.core.fields import Choice, ColumnNames
 from netwright.engine.core.records import Record
+from netwright.engine.project.sources.converted_tables import CONVERTED, is_workbook
 from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
 
 if TYPE_CHECKING:
     from netwright.engine.project.data import DataOptions
 
 PARQUET = (".parquet", ".pq")
+TABLES = (".csv", ".tsv", ".txt", *CONVERTED)
+"""Suffixes of what is read as a CSV table."""
 LONG_BYTES = 2**30
 """Size from which a CSV file is read from disk row by row; smaller ones, too, where memory is short."""
 MEMORY_PER_BYTE, MOST_OF_FREE = 5, 0.5
@@ -103,16 +106,26 @@ class TableOptions(Record):
 
 
 class Table(SourceType):
-    """Rows of a CSV or Parquet file."""
+    """Rows of a CSV file, an Excel sheet, a Parquet file or JSON records."""
 
     key, label = "table", "Table"
-    note = "A CSV table with a header, or a Parquet file, with a response column"
-    wanted = "the CSV or Parquet file"
-    inputs = "the other columns of a CSV or Parquet file, as one vector"
+    note = "A CSV table, Excel sheet, Parquet file or JSON records, with a response column"
+    wanted = "the CSV, Excel or Parquet file"
+    inputs = "the other columns of a CSV file, Excel sheet, Parquet file or JSON records, as one vector"
     targets = "one or more columns (`response`: `price, kind`)"
     options = TableOptions
-    uses = ("path", "response", "task", "text_encoding", "decimal_mark", "date_order", "split_column", "loading")
-    suffixes, files = (".csv", ".tsv", ".txt", *PARQUET), "Tables"
+    uses = (
+        "path",
+        "sheet",
+        "response",
+        "task",
+        "text_encoding",
+        "decimal_mark",
+        "date_order",
+        "split_column",
+        "loading",
+    )
+    suffixes, files = (*TABLES, *PARQUET), "Tables"
     reader = "netwright.engine.data.sources.table_reader:Table"
     reads = "columns"
     bytes_per_number = 16  # read and kept in double precision
@@ -148,4 +161,7 @@ class Table(SourceType):
         sign = table.dialect.delimiter
         how = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}.get(sign, f"the sign {sign}")
         line = "The first line names" if table.dialect.has_header else "The lines have"
+        if peek.suffix in CONVERTED:
+            kind = "a sheet" if is_workbook(peek.suffix) else "records"
+            return Guess(self.key, 0.9, f"The file holds {kind} with {len(names):,} columns: {listed}")
         return Guess(self.key, 0.9, f"{line} {len(names):,} columns, separated by {how}: {listed}")

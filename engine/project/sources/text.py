@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Bool, Choice, ColumnNames, FilePath, Int
 from netwright.engine.core.records import Record
+from netwright.engine.project.sources.converted_tables import CONVERTED
 from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
 
 if TYPE_CHECKING:
     from netwright.engine.project.data import DataOptions
 
 TEXT_SUFFIXES = (".txt", ".text", ".md")
-TABLES = (".csv", ".tsv")
+TABLES = (".csv", ".tsv", *CONVERTED)
 SPACES = 5
 """Spaces in a text from which it is a sentence."""
 _CHARACTER = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
@@ -159,7 +160,7 @@ class TextFiles(SourceType):
     )
     targets = "the column that `response` names, the class, or the next token at every token"
     options = TextOptions
-    uses = ("path", "response", "task", "text_encoding", "decimal_mark")
+    uses = ("path", "sheet", "response", "task", "text_encoding", "decimal_mark")
     takes = "both"
     suffixes, files = (*TEXT_SUFFIXES, *TABLES), "Texts"
     reader = "netwright.engine.data.sources.text_reader:TextFiles"

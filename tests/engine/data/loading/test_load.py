@@ -130,7 +130,7 @@ def test_missing_data_is_named_with_the_base(tmp_path, source):
 def test_no_data_no_path_and_too_large_shares_are_refused(tmp_path):
     with pytest.raises(UserError, match="no data yet"):
         facts(DataOptions(), tmp_path)
-    with pytest.raises(UserError, match="choose the CSV or Parquet file"):
+    with pytest.raises(UserError, match="choose the CSV, Excel or Parquet file"):
         facts(DataOptions(source="table"), tmp_path)
     with pytest.raises(UserError, match="leave at least 5 %"):
         load(DIGITS.replace(validation_share=0.6, test_share=0.6), tmp_path)

@@ -193,7 +193,12 @@ def test_the_preview_shows_sequences_with_their_labels(tmp_path):
     [
         ({"data/a/1.csv": "x,y\n1,2\n", "data/b/1.csv": "x,z\n1,2\n"}, {}, "F/data/b/1.csv has the columns x, z; the"),
         ({"data/1.csv": "x,y\n1,2\n"}, {}, "F/data has tables and no class folders."),
-        ({"data/a/readme.md": "hello"}, {}, "F/data has no tables (.csv, .tsv, .txt, .parquet, .pq) of sequences."),
+        (
+            {"data/a/readme.md": "hello"},
+            {},
+            "F/data has no tables (.csv, .tsv, .txt, .xlsx, .xlsm, .jsonl, .ndjson, .json, "
+            ".parquet, .pq) of sequences.",
+        ),
         (
             {"data/a/1.csv": "x,y\n1,\n"},
             {"missing_cells": "refuse"},
