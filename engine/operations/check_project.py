@@ -218,7 +218,7 @@ def _fit(path: Path, project: Project, facts: DatasetInfo | None) -> Project:
             f"{path}: the network cannot be fitted, since there is no data to fit it to.",
             hint="Name the data with --set data.path=PATH.",
         )
-    made = None if project.network.layers else starter(facts)
+    made = None if project.network.layers else starter(facts, project.data)
     after = made.edit(project) if made else fitted(project, facts)
     is_changed = after.network != project.network
     save(after, path)

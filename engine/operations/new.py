@@ -164,22 +164,25 @@ def _made(request: NewRequest) -> New:
     base = target.parent.absolute()
     project, told = _with_own_data(Project(), request, target.parent)
     project, facts = divided_for_starter(project, facts_of(project, base), base)
-    first = starter(facts) if facts is not None else None
+    first = starter(facts, project.data) if facts is not None else None
     if facts is None or first is None:
         raise UserError(
             f"No first network is known for {without_secrets(request.data)}: {' '.join(told)}",
             hint="Name a template to begin with: `netwright-engine templates` lists them.",
         )
     _make_folder(target.parent)
-    save(first.edit(project), target)
-    keep_for(target, project.data)
-    notes = [*(f"note: {note}" for note in facts.notes), *(f"warning: {warning}" for warning in facts.warnings)]
+    made = first.edit(project)
+    save(made, target)
+    keep_for(target, made.data)
+    is_resized = made.data.image_size != project.data.image_size
+    decisions = [note for note in facts.notes if not (is_resized and "data.image_size" in note)]
+    notes = [*(f"note: {note}" for note in decisions), *(f"warning: {warning}" for warning in facts.warnings)]
     return New(
         path=str(target.absolute()),
         name=name,
         kind="made",
         data=" ".join(told),
-        notes=tuple(facts.notes),
+        notes=tuple(decisions),
         warnings=tuple(facts.warnings),
         file=f"{target}: {first.detail[0].lower()}{first.detail[1:]}",
         told=(*told, *notes),

@@ -101,7 +101,7 @@ def check(project: Project, facts: DatasetInfo | None = None, refusal: str = "")
     analysis = analyse(project.network)
     problems = [_with_channel_fix(project, analysis, problem) for problem in analysis.problems]
     if analysis.problems == NO_LAYERS and facts is not None:
-        fix = starter(facts) or missing_inputs(project, facts)
+        fix = starter(facts, project.data) or missing_inputs(project, facts)
         problems = [replace(problem, fix=fix) for problem in problems]
     problems += _option_problems(project)
     problems += stage_problems(project, analysis)

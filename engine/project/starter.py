@@ -19,9 +19,10 @@ from netwright.engine.network.problems import Fix
 from netwright.engine.network.sketch import Sketch, Step
 from netwright.engine.project.check_inputs import input_of, input_problems
 from netwright.engine.project.check_outputs import output_count_problem, output_problems
+from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import DatasetInfo, Forecast, InputInfo, TargetInfo
 from netwright.engine.project.project import Project
-from netwright.engine.project.starter_options import Plan, kind_of, with_lags, with_plan
+from netwright.engine.project.starter_options import Plan, kind_of, small_side, with_lags, with_plan, with_side
 
 MAKE = "Make a network for the data"
 """Label of the edit that fills an empty network."""
@@ -43,11 +44,12 @@ LEVELS = 2
 DIMS = {"sequence": 1, "image": 2, "volume": 3}
 
 
-def starter(facts: DatasetInfo) -> Fix | None:
+def starter(facts: DatasetInfo, options: DataOptions | None = None) -> Fix | None:
     """Return the edit that gives an empty project a first network for its data, with training options that suit it;
     None where none is known: indices without a vocabulary, complex numbers, several inputs with one answer per step or
-    pixel."""
-    facts = with_lags(facts)
+    pixel. Image files that are large become smaller, unless the data's `options` say how large they are."""
+    side = small_side(facts, options) if options is not None else 0
+    facts = with_side(with_lags(facts), side) if side else with_lags(facts)
     draft = _network(facts)
     if draft is None:
         return None
@@ -62,10 +64,12 @@ def starter(facts: DatasetInfo) -> Fix | None:
     plan = Plan.of(facts, sketch.network)
 
     def edit(project: Project) -> Project:
-        return with_plan(replace(project, network=sketch.network, layout=sketch.layout()), facts, plan)
+        made = with_plan(replace(project, network=sketch.network, layout=sketch.layout()), facts, plan)
+        return replace(made, data=made.data.replace(image_size=side)) if side else made
 
     spoken = ", ".join(target.spoken() for target in facts.targets)
-    return Fix(MAKE, edit, f"{label} for {spoken}: a small network to start from. {plan.spoken()}")
+    sized = f" Images are resized to {side:,} × {side:,} (data.image_size)." if side else ""
+    return Fix(MAKE, edit, f"{label} for {spoken}: a small network to start from. {plan.spoken()}{sized}")
 
 
 def _network(facts: DatasetInfo) -> tuple[Sketch, str] | None:

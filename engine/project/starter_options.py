@@ -14,7 +14,7 @@ from netwright.engine.layers.inputs import SequenceInput
 from netwright.engine.network.analysis import analyse
 from netwright.engine.network.network import Network
 from netwright.engine.project.data import DataOptions
-from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, TargetInfo
 from netwright.engine.project.project import Project
 from netwright.engine.project.target_scale import fitted_outputs
 
@@ -32,6 +32,9 @@ SMALL_FILE, SMALL_SHARE = 10_000, 0.1
 """Samples below which validation and test have a smaller share each: every sample that trains counts."""
 MOST_LAGS = 336
 """Steps of the past that a first forecast sees at most: two weeks of hours."""
+LARGE_SIDE, SIDES = 160, ((1_000, 128), (4_000, 96), (math.inf, 64))
+"""Pixels of a side above which image files become smaller for a first network, and the size that up to so many
+samples get: at that of a photo an epoch takes minutes."""
 DEFAULT_LAGS: int = DataOptions().lags
 
 
@@ -175,6 +178,26 @@ def _is_fitted_alike(facts: DatasetInfo) -> bool:
     """Return whether the sizes of the inputs do not follow from what is in the training split, as a vocabulary and the
     categories of a column do."""
     return all(info.text is None and all(c.kind == "number" for c in info.prepared) for info in facts.inputs)
+
+
+def small_side(facts: DatasetInfo, options: DataOptions) -> int:
+    """Return the height and width that large image files become for a first network; 0 where they keep theirs, as
+    those whose size the options name do."""
+    large = [info for info in facts.inputs if info.type.layout == "image"]
+    largest = max((size for info in large for size in info.type.sizes[1:] if isinstance(size, int)), default=0)
+    if largest <= LARGE_SIDE or options.source != "images" or options.image_size:
+        return 0
+    return next(side for most, side in SIDES if sum(facts.samples.values()) <= most)
+
+
+def with_side(facts: DatasetInfo, side: int) -> DatasetInfo:
+    """Return the facts with images, and targets with a number or class per pixel, of another height and width."""
+
+    def sized(info: InputInfo | TargetInfo) -> Any:
+        is_image = info.type.has("H") and info.type.has("W")
+        return replace(info, type=info.type.with_sizes(H=side, W=side)) if is_image else info
+
+    return replace(facts, inputs=tuple(map(sized, facts.inputs)), targets=tuple(map(sized, facts.targets)))
 
 
 def with_lags(facts: DatasetInfo) -> DatasetInfo:

@@ -47,7 +47,7 @@ def findings(options: DataOptions, base: Path, pause_s: float = PAUSE_S) -> Iter
     `first`      the first whole image
     `size`, `channels`  what most images are, and all become: `640 × 480`, `grey` or `rgb`
     `damaged`    [[name, reason]]: a training would end with an error
-    `resized`    [[name, its size]]: its size is not the most frequent one
+    `resized`    [[name, its size]]: its size is another than what all become
     `converted`  [[name, `grey` or `rgb`]]: it loses its colours, or is taken as colours
     `counts`     number of files of these three kinds, of which at most `MOST_NAMED` are named
     `sizes`      histograms of the `widths` and `heights` of all whole images, at the end; null where all are alike

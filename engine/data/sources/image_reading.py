@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median_high
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,8 @@ from netwright.engine.project.sources import images as declaration
 MOST_THREADS = 8
 LOOKED_AT = 32
 """Number of images, evenly spaced, by which size and colours of all are chosen."""
+LEAST_ALIKE = 0.25
+"""Fraction of these images that have the same size, where that becomes the size of all."""
 MOST_FLAWS = 200_000
 """Files that are looked at for damage before the split; of more none is."""
 
@@ -138,10 +141,12 @@ def looked_at(folder: Path, names: Sequence[str]) -> list[Header]:
 
 def common(headers: Sequence[Header]) -> tuple[str, int, int]:
     """Return the colours that at least half of the images have, and the most frequent size; of equally frequent ones
-    the first."""
-    has_colours = 2 * sum(header.channels == "rgb" for header in headers) >= len(headers)
-    sizes = Counter((header.height, header.width) for header in headers)
-    return "rgb" if has_colours else "grey", *sizes.most_common(1)[0][0]
+    the first. Where fewer than `LEAST_ALIKE` of them have that, the median height and width."""
+    channels = "rgb" if 2 * sum(header.channels == "rgb" for header in headers) >= len(headers) else "grey"
+    size, count = Counter((header.height, header.width) for header in headers).most_common(1)[0]
+    if count < LEAST_ALIKE * len(headers):
+        size = (median_high(header.height for header in headers), median_high(header.width for header in headers))
+    return channels, *size
 
 
 def image_input(shape: tuple[str, int, int]) -> InputInfo:
@@ -228,9 +233,10 @@ def _unlike(options: DataOptions, headers: Sequence[Header], common: tuple[str, 
     notes = []
     other = next((header for header in headers if (header.height, header.width) != (height, width)), None)
     if other is not None and not options.image_size:
+        is_frequent = sum((h.height, h.width) == (height, width) for h in headers) >= LEAST_ALIKE * len(headers)
         notes.append(
-            f"Images differ in size, such as {other.width:,} × {other.height:,}: all are resized to the most frequent "
-            f"one, {width:,} × {height:,} (data.image_size)."
+            f"Images differ in size, such as {other.width:,} × {other.height:,}: all are resized to the "
+            f"{'most frequent' if is_frequent else 'median'} one, {width:,} × {height:,} (data.image_size)."
         )
     if options.channels == "auto" and len({header.channels for header in headers}) > 1:
         count = sum(header.channels == channels for header in headers)

@@ -107,7 +107,7 @@ class ImageOptions(Record):
         unit="pixels",
         group="Source",
         help="Width and height that images are resized to, one number for both: 64 makes images of 64 × 64. Default "
-        "auto: the most frequent width × height",
+        "auto: the most frequent width × height, or the median where sizes are all different",
     )
     channels = Choice(
         "auto",

@@ -6,6 +6,7 @@ import pytest
 
 from netwright.engine.core.types import TensorType, features, image, sequence, tokens, volume
 from netwright.engine.project.check import check
+from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import (
     DatasetInfo,
     Forecast,
@@ -46,6 +47,34 @@ PER_PLACE = {
 
 def data(inputs: tuple[InputInfo, ...], targets: tuple[TargetInfo, ...], samples: int = 5000) -> DatasetInfo:
     return DatasetInfo(inputs, {"training": samples, "validation": 50, "test": 50}, targets)
+
+
+@pytest.mark.parametrize(("samples", "side"), [(500, 128), (3_000, 96), (20_000, 64)])
+@pytest.mark.parametrize("per", ["sample", "pixel"])
+def test_large_image_files_become_smaller_for_a_first_network(samples: int, side: int, per: str) -> None:
+    targets = classes_of("a", "b") if per == "sample" else (TargetInfo("y", image(3, 3000, 4000), "numbers"),)
+    facts = data((InputInfo("image", image(3, 3000, 4000)),), targets, samples - 100)
+    project = Project(data=DataOptions(source="images", path="photos"))
+    fix = starter(facts, project.data)
+    assert fix is not None
+    made = fix.edit(project)
+    assert made.data.image_size == side
+    assert f"Images are resized to {side} × {side} (data.image_size)." in fix.detail
+    resized = [target if per == "sample" else replace(target, type=image(3, side, side)) for target in targets]
+    small = replace(facts, inputs=(InputInfo("image", image(3, side, side)),), targets=tuple(resized))
+    assert [problem.message for problem in check(made, small).problems] == []
+
+
+def test_images_whose_size_is_chosen_or_small_keep_it() -> None:
+    facts = data((InputInfo("image", image(3, 300, 300)),), classes_of("a", "b"))
+    for options in (DataOptions(source="images", image_size=300), DataOptions(source="arrays"), None):
+        fix = starter(facts, options)
+        assert fix is not None
+        project = Project(data=options or DataOptions())
+        assert fix.edit(project).data.image_size == project.data.image_size
+        assert "resized" not in fix.detail
+    small = data((InputInfo("image", image(3, 160, 90)),), classes_of("a", "b"))
+    assert "resized" not in str(starter(small, DataOptions(source="images")))
 
 
 def made_for(facts: DatasetInfo) -> Project:

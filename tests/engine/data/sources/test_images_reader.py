@@ -372,6 +372,18 @@ def test_a_picture_that_claims_more_than_there_is_memory_is_named(tmp_path: Path
     assert "cat/0.png: it does not fit into memory, or claims so" in refused(tmp_path)
 
 
+def test_images_of_sizes_that_are_all_different_get_the_median_size(tmp_path):
+    for place in range(9):
+        put(
+            tmp_path,
+            f"{'cat' if place % 2 else 'dog'}/{place}.png",
+            plain(place, size=(10 + 3 * place, 40 - 2 * place)),
+        )
+    found = facts(OPTIONS, tmp_path)
+    assert found.inputs[0].type.sizes == (1, 32, 22)
+    assert "all are resized to the median one, 22 × 32 (data.image_size)." in found.notes[0]
+
+
 def test_what_all_images_get_from_most_of_them_is_told(tmp_path):
     two_classes(tmp_path)
     put(tmp_path, "cat/00.png", plain((9, 8, 7), mode="RGB", size=(10, 8)))
