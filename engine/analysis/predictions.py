@@ -31,6 +31,7 @@ from netwright.engine.data.loading.apply_preparation import (
     present,
     spoken_shape,
     spoken_sizes,
+    with_channels_first,
 )
 from netwright.engine.data.sources.array_files import headers
 from netwright.engine.data.sources.array_storage import StoredArray
@@ -358,7 +359,7 @@ def _only_array(preparation: InputPreparation, by_name: Mapping[str, StoredArray
             return by_name[name]
     if source.suffix.lower() == ".npy" and source.stem in by_name:
         return by_name[source.stem]
-    fitting = [header for header in by_name.values() if fits(preparation, header.shape)]
+    fitting = [h for h in by_name.values() if fits(preparation, with_channels_first(preparation, h.shape))]
     for some in (list(by_name.values()), fitting, [by_name["x"]] if "x" in by_name else []):
         if len(some) == 1:
             return some[0]

@@ -86,9 +86,10 @@ def _sample(data: LoadedData, options: DataOptions, base: Path, place: int, numb
         return Sample(values, *_picture(reader.folder / reader.names[number], values.shape))
     if options.source == "arrays" and values.size > MOST_NUMBERS:
         path, name = locate(options.path, base), data.facts.inputs[place].name
-        header = headers(path)[name]
-        expression, needed = header.code
-        if expression and not header.is_complex and len(header.shape) > 1:
+        header = headers(path).get(name)
+        expression, needed = header.code if header is not None else ("", "")
+        # Images that got another order of axes are written as numbers.
+        if header is not None and expression and header.shape[2:] == values.shape[2:] and not header.is_complex:
             loaded = expression.replace("FILE", literal(str(header.path.resolve())))
             steps = f", :{values.shape[1]}" if values.shape[1] != header.shape[1] else ""
             return Sample(values, (f"{loaded}[{number}:{number + 1}{steps}]",), (needed,) if needed else ())

@@ -27,8 +27,9 @@ def prices(path: Path, count: int) -> None:
             [listed, gap, rooms, ("Altstadt", "Nord", "West", "Hafen")[district], bool(place % 2), round(rent)]
         )
     other = book.create_sheet("Codes")
-    for row in (["code", "meaning"], *([place, f"code {place}"] for place in range(9))):
-        other.append(row)
+    other.append(["code", "meaning"])
+    for number in range(9):
+        other.append([number, f"code {number}"])
     book.save(path)
 
 

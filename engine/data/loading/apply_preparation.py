@@ -282,11 +282,20 @@ def fits(input: InputPreparation, shape: Sequence[int]) -> bool:
     )
 
 
+def with_channels_first(input: InputPreparation, shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the shape of images with their channels first, where they come last and only so fit the input; another
+    shape as it is."""
+    moved = (*shape[:1], *shape[-1:], *shape[1:-1])
+    return moved if input.axes == ("C", "H", "W") and fits(input, moved) and not fits(input, shape) else tuple(shape)
+
+
 def _array(input: InputPreparation, array: Array) -> Array:
     subject = f"Array '{input.source or input.name}'"
     if array.dtype.kind not in "biufc":
         raise UserError(f"{subject} holds {array.dtype}; expected numbers of {input.dtype}.")
     array = in_channels(array)
+    if with_channels_first(input, array.shape) != array.shape:
+        array = np.moveaxis(array, -1, 1)
     if not fits(input, array.shape):
         expected = f"expected {spoken_sizes(input)}, samples first"
         raise UserError(f"{subject} has the shape {spoken_shape(array.shape)}; {expected}.")

@@ -26,10 +26,10 @@ from netwright.engine.data.sources.joined import parts_of
 from netwright.engine.data.sources.labelled_files import is_table
 from netwright.engine.data.sources.shard_places import find_shards
 from netwright.engine.data.sources.source import locate, located
-from netwright.engine.data.sources.split_keys import part_of_name
 from netwright.engine.data.tables.csv_file import read_columns
 from netwright.engine.data.tables.csv_table import CsvTable
 from netwright.engine.project.data import DataOptions
+from netwright.engine.project.sources.arrays import part_of_name
 from netwright.engine.project.sources.audio import is_sound
 from netwright.engine.project.sources.converted_tables import as_csv
 from netwright.engine.project.sources.csv_dialect import codec_of, encoding_of

@@ -27,6 +27,8 @@ MOST_DEFLATED = 1032
 """Largest number of bytes per byte of deflated data: see the manual of zlib, maximum compression factor."""
 LEAST_STORED = 2**16
 """Bytes that a compressed file may always declare, however small it is."""
+LEAST_PICTURE = 8
+"""Pixels of a side from which an array may hold pictures."""
 CLOSE = 2
 """Samples are close together if at least one in `CLOSE` of those from the first to the last is read."""
 
@@ -287,6 +289,37 @@ class Converted(StoredArray):
     def _source(self) -> StoredArray:
         assert self.stored is not None
         return self.stored
+
+
+@dataclass(frozen=True)
+class Pictures(Converted):
+    """Images of a file whose channels come last (N H W C), or that have none (N H W), with their channels first."""
+
+    @classmethod
+    def of(cls, stored: StoredArray) -> StoredArray:
+        """Return an array with its channels first where it holds pictures as Keras and Pillow have them: bytes of two
+        axes, or three or four channels at the end, or one of a square; another array as it is."""
+        axes = stored.shape[1:]
+        if len(axes) not in (2, 3) or min(axes[:2]) < LEAST_PICTURE or stored.dtype.kind not in "uif":
+            return stored
+        is_last = axes[-1] in (3, 4) or (axes[-1] == 1 and axes[0] == axes[1])
+        if not is_last if len(axes) == 3 else stored.dtype != np.uint8:
+            return stored
+        shape = (stored.shape[0], axes[2] if len(axes) == 3 else 1, *axes[:2])
+        rest = (stored.path, stored.name, shape, stored.dtype, stored.only_whole, stored.is_label)
+        return cls(*rest, stored=stored, change=_channels_first)
+
+    def note(self) -> str:
+        """Return a note on how the array is taken."""
+        _, channels, height, width = self.shape
+        size = f"{width:,} × {height:,}"
+        if channels > 1:
+            return f"'{self.name}' was taken as images of {size} whose {channels} channels come last."
+        return f"'{self.name}' was taken as grey images of {size}. Sequences of bytes are read from int16 or float32."
+
+
+def _channels_first(values: Array) -> Array:
+    return values[:, np.newaxis] if values.ndim == 3 else np.moveaxis(values, -1, 1)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from netwright.engine.core.files import RESOURCES
 from netwright.engine.core.types import TensorType, features, image, sequence, tokens, volume
 from netwright.engine.data.sources.array_files import EXPECTED, ArrayReader, split_files, stamp
 from netwright.engine.data.sources.array_files import headers as read_headers
-from netwright.engine.data.sources.array_storage import StoredArray
+from netwright.engine.data.sources.array_storage import Pictures, StoredArray
 from netwright.engine.data.sources.source import (
     Array,
     Column,
@@ -44,7 +44,7 @@ from netwright.engine.data.sources.source import (
     listed,
     refuse_too_large,
 )
-from netwright.engine.data.sources.split_keys import keys_of, part_of_name
+from netwright.engine.data.sources.split_keys import keys_of
 from netwright.engine.data.sources.targets import (
     LENGTHS,
     NUMBERS,
@@ -57,6 +57,7 @@ from netwright.engine.data.sources.targets import (
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import InputInfo, classes_of
 from netwright.engine.project.sources import digits as declaration
+from netwright.engine.project.sources.arrays import part_of_name
 
 LARGEST = 2**63
 MOST_INDICES = 100_000_000
@@ -202,6 +203,8 @@ class ArrayFile(Source):
         if not headers.keys() - names.keys() - set(timed.values()) - {dividing}:
             response = next(iter(names))
             raise UserError(f"{path} holds the responses {quoted(response)} and no input. Expected {EXPECTED}.")
+        beside = (*names, *timed, *timed.values(), dividing)
+        headers = {name: header if name in beside else Pictures.of(header) for name, header in headers.items()}
         return headers, names, timed
 
 
@@ -273,7 +276,9 @@ def _doubts(header: StoredArray, type: TensorType) -> Iterator[str]:
     """Yield notes on arrays whose shape is ambiguous."""
     if type.kind == "index" and not type.is_open:
         yield (f"'{header.name}' holds whole numbers: taken as sequences of {type.sizes[0]} indices. {AS_NUMBERS}")
-    if type.layout == "image" and header.shape[-1] in (1, 3, 4) and header.shape[1] not in (1, 3, 4):
+    if isinstance(header, Pictures):
+        yield header.note()
+    elif type.layout == "image" and header.shape[-1] in (1, 3, 4) and header.shape[1] not in (1, 3, 4):
         yield (
             f"'{header.name}' was taken as images with {header.shape[1]} channels. If its channels come last, "
             f"move them: {header.name}.transpose(0, 3, 1, 2)."

@@ -1,7 +1,6 @@
 """Keys by which samples are split: names of splits, groups, or places in time, from columns or names of files."""
 
 import os
-import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +15,6 @@ from netwright.engine.project.sources.source_type import SPLIT_NAMES
 
 GROUP = "{group}"
 ANY = "*"
-_PART = re.compile(rf"(.+?)_({'|'.join(SPLIT_NAMES)})(_lengths)?", re.IGNORECASE)
 
 
 def keys_of(kind: str, values: Array | Sequence[str], subject: str) -> Array:
@@ -30,13 +28,6 @@ def keys_of(kind: str, values: Array | Sequence[str], subject: str) -> Array:
             f"{subject} divides the data and has gaps, the first for sample {int(np.isnan(array).argmax()):,}."
         )
     return _times(array, subject) if kind == "ordered" and array.dtype.kind not in "iufb" else array
-
-
-def part_of_name(name: str) -> tuple[str, str]:
-    """Return the name of an array without its split, and the split: `x` and `training` for `x_train`, `x_lengths` for
-    `x_train_lengths`; an empty split where it has none."""
-    match = _PART.fullmatch(name)
-    return (match[1] + (match[3] or ""), SPLIT_NAMES[match[2].lower()]) if match else (name, "")
 
 
 def split_folders(path: Path) -> dict[str, str]:

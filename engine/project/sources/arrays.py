@@ -1,14 +1,25 @@
 """Arrays in files of NumPy, safetensors, HDF5, MATLAB, MNIST (IDX) and CIFAR."""
 
 import re
+import zipfile
+from collections.abc import Iterable
+from contextlib import suppress
 
 from netwright.engine.core.fields import Choice
 from netwright.engine.core.records import Record
-from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
+from netwright.engine.project.sources.source_type import SPLIT_NAMES, Guess, Peek, SourceType
 
+_PART = re.compile(rf"(.+?)_({'|'.join(SPLIT_NAMES)})(_lengths)?", re.IGNORECASE)
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _IDX = re.compile(r".*(images|labels)[-._]idx\d[-._][a-z]+(\.gz)?", re.IGNORECASE)
 _CIFAR = re.compile(r"(data_batch_\d|test_batch|train|test)\.bin")
+
+
+def part_of_name(name: str) -> tuple[str, str]:
+    """Return the name of an array without its split, and the split: `x` and `training` for `x_train`, `x_lengths` for
+    `x_train_lengths`; an empty split where it has none."""
+    match = _PART.fullmatch(name)
+    return (match[1] + (match[3] or ""), SPLIT_NAMES[match[2].lower()]) if match else (name, "")
 
 
 class ArrayOptions(Record):
@@ -76,16 +87,34 @@ class Arrays(SourceType):
         """Return a guess for files of arrays, by their first bytes and names, and for folders of them."""
         if not peek.is_folder:
             content = _kind(peek)
-            return Guess(self.key, 0.95, f"The file holds {content}") if content else None
+            return Guess(self.key, 0.95, f"The file holds {content}", _division(_names(peek))) if content else None
         names = [name for name in peek.tree.get("", ()) if self._is_mine(name)]
         if not names:
             return None
         listing = ", ".join(names[:4]) + (" and more" if len(names) > 4 else "")
         is_divided = any(map(_is_test, names)) and not all(map(_is_test, names))
-        return Guess(self.key, 0.9, f"The folder holds arrays: {listing}", {"split": "folders"} if is_divided else {})
+        options = {"split": "folders"} if is_divided else _division(name.removesuffix(".npy") for name in names)
+        return Guess(self.key, 0.9, f"The folder holds arrays: {listing}", options)
 
     def _is_mine(self, name: str) -> bool:
         return name.lower().endswith(self.suffixes) or bool(_IDX.fullmatch(name) or _CIFAR.fullmatch(name))
+
+
+def _names(peek: Peek) -> list[str]:
+    """Return the names of the arrays of NumPy in a file, or beside it."""
+    if peek.suffix == ".npy":
+        return [file.stem for file in peek.path.parent.glob("*.npy")]
+    if peek.suffix != ".npz":
+        return []
+    with suppress(zipfile.BadZipFile, OSError, NotImplementedError, ValueError), zipfile.ZipFile(peek.path) as archive:
+        return [name.removesuffix(".npy") for name in archive.namelist()]
+    return []
+
+
+def _division(names: Iterable[str]) -> dict[str, object]:
+    """Return the options of arrays that are divided by their names, as `x_train` and `x_test` are."""
+    splits = {part_of_name(name)[1] for name in names} - {""}
+    return {"split": "folders"} if "training" in splits and len(splits) > 1 else {}
 
 
 def _is_test(name: str) -> bool:

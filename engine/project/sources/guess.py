@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,6 +15,7 @@ from netwright.engine.project.sources.source_catalog import SOURCES, SourceOptio
 from netwright.engine.project.sources.source_type import SPLIT_NAMES, Guess, Peek
 from netwright.engine.project.sources.urls import is_remote, without_secrets
 
+PACKED = (".zip", ".7z", ".rar", ".tgz", ".gz", ".bz2", ".xz")
 CLOSE = 0.25
 """Guesses whose confidence is this close to that of the best are named beside it."""
 UNSURE = 0.5
@@ -27,13 +29,37 @@ def guesses(path: Path) -> list[Guess]:
     peek = Peek(path)
     try:
         path.stat()
-        candidates = _divided(peek) or [
-            guess for source in SOURCES.values() if (guess := source.guess(peek)) is not None
-        ]
+        candidates = _divided(peek) or _of(peek) or _beside_test(peek)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UserError(f"{path} cannot be read: {reason or error}.") from None
     return sorted(candidates, key=lambda guess: -guess.confidence)
+
+
+def _of(peek: Peek) -> list[Guess]:
+    return [guess for source in SOURCES.values() if (guess := source.guess(peek)) is not None]
+
+
+def _beside_test(peek: Peek) -> list[Guess]:
+    """Return the guesses for the table train.csv in a folder, as competitions have it beside a test.csv without
+    responses; where that has the same columns, it is the test data."""
+    suffixes = SOURCES["table"].suffixes
+    tables: dict[str, list[Path]] = {}
+    for name in peek.tree.get("", ()):
+        file = Path(name)
+        if file.suffix.lower() in suffixes and (split := SPLIT_NAMES.get(file.stem.lower())):
+            tables.setdefault(split, []).append(peek.path / name)
+    if [len(files) for split, files in tables.items() if split == "training"] != [1]:
+        return []
+    training = Peek(tables["training"][0])
+    paths = {
+        f"{split}_path": str(files[0])
+        for split, files in tables.items()
+        if split != "training" and Peek(files[0]).table.dialect.names == training.table.dialect.names
+    }
+    paths["path"] = str(training.path)
+    reason = f"{training.path.name} of the folder is the training data"
+    return [replace(g, reason=f"{reason}. {g.reason}", options={**g.options, **paths}) for g in _of(training)]
 
 
 def _divided(peek: Peek) -> list[Guess]:
@@ -82,6 +108,8 @@ def _unlike(path: Path) -> str:
     if not any(peek.head):
         return "the file is empty" if not path.stat().st_size else "the file begins with zero bytes only"
     end = f"the file ends in {quoted(path.suffix)}"
+    if peek.suffix in PACKED:
+        return f"{end}: unpack it, and choose the folder"
     ways = {source.takes for source in SOURCES.values() if peek.suffix in source.suffixes}
     if ways <= {"folder"}:
         return f"{end}, and such files are read from a folder" if ways else end

@@ -105,6 +105,10 @@ class TableOptions(Record):
     )
 
 
+RESPONSES = frozenset({"label", "target", "class", "y", "outcome", "response", "标签", "类别", "目标"})
+"""Names of columns, in lower case, that are what a table is about wherever they stand; else the last column is."""
+
+
 class Table(SourceType):
     """Rows of a CSV file, an Excel sheet, a Parquet file or JSON records."""
 
@@ -161,7 +165,9 @@ class Table(SourceType):
         sign = table.dialect.delimiter
         how = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}.get(sign, f"the sign {sign}")
         line = "The first line names" if table.dialect.has_header else "The lines have"
+        named = [name for name in names if name.lower() in RESPONSES]
+        options = {"response": named[0]} if len(named) == 1 and named != names[-1:] else {}
         if peek.suffix in CONVERTED:
             kind = "a sheet" if is_workbook(peek.suffix) else "records"
-            return Guess(self.key, 0.9, f"The file holds {kind} with {len(names):,} columns: {listed}")
-        return Guess(self.key, 0.9, f"{line} {len(names):,} columns, separated by {how}: {listed}")
+            return Guess(self.key, 0.9, f"The file holds {kind} with {len(names):,} columns: {listed}", options)
+        return Guess(self.key, 0.9, f"{line} {len(names):,} columns, separated by {how}: {listed}", options)

@@ -153,6 +153,19 @@ def test_arrays_become_what_training_got(tmp_path: Path) -> None:
         prepare(record, [signal[1:], token])
 
 
+def test_images_whose_channels_come_last_are_predicted_as_training_got_them(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).integers(0, 256, (6, 9, 8, 3)).astype(np.uint8)
+    np.savez(tmp_path / "a.npz", x=x, y=np.arange(6) % 2)
+    options = WHOLE.replace(source="arrays", path="a.npz")
+    data = load(options, tmp_path)
+    record = record_of(chain(layer("image_input", channels=3, size=(9, 8))), options, data)
+    raws: list[Raw] = [{"x": x}, tmp_path / "a.npz", {"x": x.transpose(0, 3, 1, 2)}]
+    for raw in raws:
+        np.testing.assert_array_equal(prepare(record, raw)[0], data.split("training").inputs[0])
+    with pytest.raises(UserError, match="has the shape 6 × 9 × 8 × 2; expected"):
+        prepare(record, {"x": x[..., :2]})
+
+
 def answers(output: Any, **target: Any) -> Any:
     known: dict[str, Any] = {"axes": ("C",), "sizes": (np.shape(output)[1],), "classes": ("a", "b", "c"), **target}
     record = Preparation(kind="table", inputs=(), targets=(TargetPreparation(name="y", **known),))

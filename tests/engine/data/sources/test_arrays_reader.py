@@ -57,6 +57,33 @@ def test_axes_say_what_an_array_is(tmp_path, shape, layout, sizes):
     np.testing.assert_array_equal(array, x.reshape(6, *sizes).astype(np.float32))
 
 
+@pytest.mark.parametrize(
+    ("shape", "kind", "sizes", "note"),
+    [
+        ((6, 9, 8), "u1", (1, 9, 8), "'x' was taken as grey images of 8 × 9. Sequences of bytes are read from"),
+        ((6, 9, 8, 3), "u1", (3, 9, 8), "'x' was taken as images of 8 × 9 whose 3 channels come last."),
+        ((6, 9, 8, 4), "f4", (4, 9, 8), "'x' was taken as images of 8 × 9 whose 4 channels come last."),
+        ((6, 8, 8, 1), "f4", (1, 8, 8), "'x' was taken as grey images of 8 × 8."),
+    ],
+)
+def test_images_as_keras_has_them_get_their_channels_first(tmp_path, shape, kind, sizes, note):
+    x = np.random.default_rng(0).integers(0, 256, shape).astype(kind)
+    found, data = read(tmp_path, x=x, y=Y)
+    assert (found.inputs[0].type.layout, found.inputs[0].type.sizes) == ("image", sizes)
+    assert found.notes[0].startswith(note)
+    moved = x[:, np.newaxis] if x.ndim == 3 else x.transpose(0, 3, 1, 2)
+    np.testing.assert_array_equal(data.split("training").inputs[0], moved)
+    np.savez(tmp_path / "d.npz", x=x, y=Y)  # not compressed: its samples are read one by one
+    lazy = load(OPTIONS.replace(loading="stream"), tmp_path).split("training").inputs[0]
+    np.testing.assert_array_equal(lazy[np.array([4, 1])], moved[[4, 1]])
+
+
+@pytest.mark.parametrize(("shape", "kind"), [((6, 9, 8), "f4"), ((6, 9, 8), "i2"), ((6, 22, 100, 1), "f4")])
+def test_sequences_and_channels_of_long_signals_stay_as_they_are(tmp_path, shape, kind):
+    found, _ = read(tmp_path, x=np.ones(shape, kind), y=Y)
+    assert found.inputs[0].type.sizes == shape[1:]
+
+
 def test_whole_numbers_are_indices(tmp_path):
     found, data = read(tmp_path, x=np.arange(24).reshape(6, 4), y=Y)
     assert (found.inputs[0].type.layout, found.inputs[0].type.kind) == ("tokens", "index")
@@ -148,7 +175,7 @@ def test_the_response_by_name(tmp_path):
 
 
 def test_channels_last_are_doubted(tmp_path):
-    found, _ = read(tmp_path, x=np.zeros((6, 8, 8, 3)), y=Y)
+    found, _ = read(tmp_path, x=np.zeros((6, 5, 8, 3)), y=Y)
     assert "x.transpose(0, 3, 1, 2)" in found.notes[0]
 
 

@@ -2,6 +2,7 @@
 
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -242,3 +243,40 @@ def test_folders_of_splits_are_splits_and_no_classes(tmp_path: Path) -> None:
     assert guess.reason.endswith("in train; test has no such classes and is not read")
     files(tmp_path / "third", "train/1.png", "test/1.png", "cat/1.png")
     assert dict(guesses(tmp_path / "third")[0].options) == {}
+
+
+def test_a_column_called_label_is_the_response_wherever_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "digits.csv").write_text("Label,pixel0,pixel1\n3,0,9\n1,2,8\n")
+    assert guesses(tmp_path / "digits.csv")[0].options == {"response": "Label"}
+    (tmp_path / "last.csv").write_text("a,target\n3,0\n")
+    (tmp_path / "two.csv").write_text("label,class,a\n3,0,1\n")
+    assert all(guesses(tmp_path / name)[0].options == {} for name in ("last.csv", "two.csv"))
+
+
+def test_arrays_named_after_splits_are_divided_so(tmp_path: Path) -> None:
+    arrays: dict[str, Any] = {f"{name}_{split}": np.zeros(4) for name in "xy" for split in ("train", "test")}
+    np.savez(tmp_path / "a.npz", **arrays)
+    np.savez(tmp_path / "b.npz", x_train=np.zeros(4), y_train=np.zeros(4))
+    (tmp_path / "folder").mkdir()
+    for name, array in arrays.items():
+        np.save(tmp_path / "folder" / name.upper(), array)
+    divided = [tmp_path / "a.npz", tmp_path / "folder", tmp_path / "folder" / "X_TRAIN.npy"]
+    assert [guesses(path)[0].options for path in divided] == [{"split": "folders"}] * 3
+    assert guesses(tmp_path / "b.npz")[0].options == {}
+
+
+def test_a_folder_with_a_table_called_train_is_that_table(tmp_path: Path) -> None:
+    (tmp_path / "train.csv").write_text("id,a,target\n1,2,3\n2,3,4\n")
+    (tmp_path / "test.csv").write_text("id,a\n1,2\n")
+    (tmp_path / "sample_submission.csv").write_text("id,target\n1,2\n")
+    options, text = with_guessed_source(DataOptions(path=str(tmp_path)), tmp_path)
+    assert (options.source, Path(options.path).name, options.test_path) == ("table", "train.csv", "")
+    assert "train.csv of the folder is the training data. The first line names 3 columns" in text
+    (tmp_path / "test.csv").write_text("id,a,target\n1,2,5\n")
+    options, _ = with_guessed_source(DataOptions(path=str(tmp_path)), tmp_path)
+    assert Path(options.test_path).name == "test.csv"
+
+
+def test_an_archive_is_to_be_unpacked(tmp_path: Path) -> None:
+    (tmp_path / "pets.zip").write_bytes(b"PK\3\4")
+    assert 'the file ends in ".zip": unpack it, and choose the folder.' in not_understood(tmp_path / "pets.zip")
