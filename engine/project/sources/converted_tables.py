@@ -115,8 +115,7 @@ def _workbook(path: Path, sheet: str, out: TextIO) -> str:
             f"{path} is no Excel workbook, or a damaged one: {str(error)[:200] or type(error).__name__}. Expected an "
             ".xlsx file without a password. Open it in a spreadsheet program and save it again, or as CSV."
         ) from None
-    more = f", one of {len(names)}; data.sheet names another" if len(names) > 1 else ""
-    return f"The sheet {quoted(name)} is read{more}." if more else ""
+    return f"The sheet {quoted(name)} is read, one of {len(names)}; data.sheet names another." if names[1:] else ""
 
 
 def _refuse_large(path: Path) -> None:
