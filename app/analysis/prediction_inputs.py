@@ -337,7 +337,9 @@ def hint_for(record: Preparation) -> str:
     if takes_pictures(record):
         return tr("Drop pictures or a folder here, or paste one (Ctrl+V).")
     if reads == {"columns"}:
-        return tr("Drop a CSV, Excel or Parquet table with these columns here, or paste its rows with a header (Ctrl+V).")
+        return tr(
+            "Drop a CSV, Excel or Parquet table with these columns here, or paste its rows with a header (Ctrl+V)."
+        )
     if reads == {"text"}:
         return tr("Drop text files here: each line is a text.")
     if "sound" in reads:

@@ -34,8 +34,8 @@ from netwright.engine.project.sources.images import IMAGE_SUFFIXES, is_image
 from netwright.engine.project.sources.source_type import is_hidden
 
 WAY_OUT = (
-    "Expected one subfolder per class, with the images in it, or a CSV table beside them with a column of file names and "
-    "one of classes."
+    "Expected one subfolder per class, with the images in it, or a CSV table beside them with a column of file names "
+    "and one of classes."
 )
 
 
