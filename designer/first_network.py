@@ -17,8 +17,8 @@ STEP = "first network"
 class FirstNetwork(QObject):
     """Makes the network that the check offers, in one undo step.
 
-    A small file keeps more samples to train on. Where the sizes of the network follow from these, as a vocabulary does,
-    the data is divided first, and the network made once the facts about it are there.
+    A small file keeps more samples to train on, and large images become smaller. Where the sizes of the network follow
+    from these, as a vocabulary does, the data is changed first, and the network made once the facts about it are there.
     """
 
     made = Signal()
@@ -36,8 +36,10 @@ class FirstNetwork(QObject):
         starter, facts = result.starter, result.facts
         if starter is None or facts is None or (self._awaited is not None and project.data == self._awaited[0]):
             return
-        data = with_small_shares(project.data, facts)
-        if starter.edit(project).data.is_changed("test_share") or data == project.data:
+        edited = starter.edit(project).data
+        data = with_small_shares(project.data, facts).replace(image_size=edited.image_size)
+        is_resized = data.image_size != project.data.image_size
+        if data == project.data or (edited.is_changed("test_share") and not is_resized):
             self._apply()
             return
         self._awaited = data, facts

@@ -5,7 +5,8 @@ from PySide6.QtCore import QObject
 
 from netwright.designer.editor import Editor
 from netwright.designer.first_network import FirstNetwork
-from netwright.engine.project.dataset_info import DatasetInfo, classes_of
+from netwright.engine.core.types import image
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo, classes_of
 from netwright.engine.project.project import Project
 from tests.engine.project.test_starter import INPUTS, data
 
@@ -40,6 +41,22 @@ def test_texts_are_divided_first_and_the_network_follows_from_what_trains_then(q
     editor.stack.undo()
     assert not editor.network.layers
     assert editor.project.data.test_share == 0.15
+
+
+def test_large_images_are_resized_first(qapp) -> None:
+    large, small = (
+        data((InputInfo("image", image(3, *sizes)),), classes_of("a", "b"), 700) for sizes in ((794, 948), (128, 128))
+    )
+    editor = editor_of(large, "images")
+    first, made = made_by(editor)
+    first.make()
+    assert not made
+    assert (editor.project.data.image_size, editor.project.data.test_share) == (128, 0.1)
+    editor.set_dataset_info(small)
+    assert made
+    assert [problem.field for problem in editor.check_result.problems] == ["data.path"]
+    editor.stack.undo()
+    assert editor.project.data.image_size == 0
 
 
 @pytest.mark.parametrize(
