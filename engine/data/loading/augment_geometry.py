@@ -86,7 +86,7 @@ class Geometry:
                 factor = self._drawn(draws, name)
                 c, d = c / factor, d / factor
         if "rand_x_reflection" in self._does:
-            sign = self._sign(draws, "x_reflection")
+            sign = self._sign(draws, "x_reflection", alternates=self._options.alternating_reflection)
             a, b = a * sign, b * sign
         if "rand_y_reflection" in self._does:
             sign = self._sign(draws, "y_reflection")
@@ -104,8 +104,9 @@ class Geometry:
         low, high = getattr(self._options, f"rand_{name}")
         return draws.between(name, low, high)
 
-    def _sign(self, draws: CounterRng, name: str) -> torch.Tensor:
-        return 1.0 - 2.0 * draws.happens(name, getattr(self._options, f"rand_{name}")).to(torch.float32)
+    def _sign(self, draws: CounterRng, name: str, *, alternates: bool = False) -> torch.Tensor:
+        happens = draws.alternates if alternates else draws.happens
+        return 1.0 - 2.0 * happens(name, getattr(self._options, f"rand_{name}")).to(torch.float32)
 
 
 def moved_images(images: torch.Tensor, way: Way, fill: Sequence[float]) -> torch.Tensor:

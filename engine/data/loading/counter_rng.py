@@ -51,10 +51,9 @@ class CounterRng:
 
     def __init__(self, seed: int, epoch: int, numbers: torch.Tensor) -> None:
         """`numbers`: index of each sample in the training split (N), on the device of the draws."""
-        start = _mixed(_mixed(seed ^ _STREAM) + epoch * _GAMMA)
-        each = _mixed_tensor(numbers.long() * _signed(_GAMMA) + _signed(start))
-        names = torch.arange(1, len(DRAWS) + 1, device=numbers.device).unsqueeze(1) * _signed(_GAMMA)
-        self._values = ((_mixed_tensor(each + names) >> 40) & (2**24 - 1)).to(torch.float32) * 2.0**-24
+        self._seed, self._epoch, self._numbers = seed, epoch, numbers
+        names = torch.arange(1, len(DRAWS) + 1, device=numbers.device).unsqueeze(1)
+        self._values = _drawn(seed, epoch, numbers, names)
 
     def unit(self, name: str) -> torch.Tensor:
         """Return uniform numbers in [0, 1), one per sample (N)."""
@@ -67,6 +66,19 @@ class CounterRng:
     def happens(self, name: str, probability: float) -> torch.Tensor:
         """Return true with this probability, one per sample (N)."""
         return self.unit(name) < probability
+
+    def alternates(self, name: str, probability: float) -> torch.Tensor:
+        """Return true in every other epoch, for each sample (N) in even epochs with this probability, otherwise in odd
+        ones."""
+        first = _drawn(self._seed, 0, self._numbers, DRAWS.index(name) + 1) < probability
+        return ~first if self._epoch % 2 else first
+
+
+def _drawn(seed: int, epoch: int, numbers: torch.Tensor, names: torch.Tensor | int) -> torch.Tensor:
+    """Return uniform numbers in [0, 1) of the names, counted from 1: (names, N), or (N) of one name."""
+    start = _mixed(_mixed(seed ^ _STREAM) + epoch * _GAMMA)
+    each = _mixed_tensor(numbers.long() * _signed(_GAMMA) + _signed(start))
+    return ((_mixed_tensor(each + names * _signed(_GAMMA)) >> 40) & (2**24 - 1)).to(torch.float32) * 2.0**-24
 
 
 def _signed(bits: int) -> int:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from netwright.engine.core.errors import FieldError
-from netwright.engine.core.fields import Float, Int
+from netwright.engine.core.fields import Bool, Float, Int
 from netwright.engine.core.list_fields import Floats, Range
 from netwright.engine.core.records import Record
 
@@ -36,7 +36,7 @@ OF_SEQUENCES = ("rand_time_shift", "sequence_noise", "time_mask")
 CHANGES = (*OF_IMAGES, *OF_SEQUENCES)
 MIXED_LOSSES = ("auto", "cross-entropy", "index-cross-entropy")
 """Losses that accept shares of classes as targets."""
-IMAGE_OPTIONS = (*OF_IMAGES, "fill_value", "erasing_area")
+IMAGE_OPTIONS = (*OF_IMAGES, "alternating_reflection", "fill_value", "erasing_area")
 AUGMENTATION = (*IMAGE_OPTIONS, *OF_SEQUENCES)
 
 
@@ -132,6 +132,16 @@ class AugmentationOptions(Record):
         help="Probability of mirroring left to right, 0 to 1. Default 0",
         matlab="RandXReflection, where true means 0.5",
         torch="RandomHorizontalFlip",
+    )
+    alternating_reflection = Bool(
+        False,
+        label="Alternating reflection",
+        group=GROUP,
+        help="Mirrors every image left to right in every other epoch. Default off: by chance in each epoch. The "
+        "probability decides in which of two epochs, so that two epochs show an image from both sides. Jordan, 2024",
+        matlab="none",
+        torch="none",
+        visible_when=lambda options: options.rand_x_reflection > 0,
     )
     rand_y_reflection = Float(
         0.0,

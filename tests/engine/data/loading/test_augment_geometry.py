@@ -191,3 +191,20 @@ def test_maps_of_numbers_are_mixed_and_end_where_the_image_ends() -> None:
     assert known[0, 0].sum() < known[0, 1].sum(), "what is not known spreads to what is made of it"
     flipped = Geometry(TrainingOptions(rand_x_reflection=1)).way(draws)
     assert torch.equal(moved_numbers(given, flipped).nan_to_num(-1), given.flip(3).nan_to_num(-1))
+
+
+def test_alternating_reflection_shows_every_image_from_both_sides_in_two_epochs() -> None:
+    options = TrainingOptions(rand_x_reflection=0.5, alternating_reflection=True)
+    given = torch.rand(64, 1, 3, 5, generator=torch.Generator().manual_seed(0))
+
+    def mirrored(epoch: int, numbers: torch.Tensor) -> torch.Tensor:
+        moved = moved_images(given[numbers], Geometry(options).way(CounterRng(1, epoch, numbers)), (0.0,))
+        is_mirrored = (moved == given[numbers].flip(-1)).flatten(1).all(1)
+        assert torch.equal(is_mirrored, ~(moved == given[numbers]).flatten(1).all(1))
+        return is_mirrored
+
+    first, every = mirrored(1, torch.arange(64)), torch.arange(64)
+    assert 20 < int(first.sum()) < 44
+    assert torch.equal(mirrored(2, every), ~first)
+    assert torch.equal(mirrored(7, every), first)
+    assert torch.equal(mirrored(2, every.flip(0)).flip(0), ~first), "whatever the batch"
