@@ -254,7 +254,7 @@ class TrainerBuilder:
             least_squares or self._solver(network),
             job.group,
             self.precision,
-            average=average_for(options, network, batches.order.steps_per_epoch, statistics),
+            average=average_for(options, network, batches.order.steps_per_epoch, statistics, self.schedule),
             statistics=statistics if options.batch_normalization_statistics == "population" else None,
         )
         step_options = StepOptions(

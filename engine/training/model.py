@@ -100,7 +100,9 @@ class TrainedModel:
             self._average.load_state_dict(state["average"])
 
     def restart(self, state: State, solver: Solver, scale: dict[str, Any]) -> None:
-        """Go back to before the first step: with these weights, a new solver, this loss scale and no average."""
+        """Go back to before the first step: with these weights, a new solver, this loss scale and a new average."""
         self.load(state)
-        self.solver, self._average = solver, None
+        self.solver = solver
+        if self._average is not None:
+            self._average.restart()
         self.precision.load_state_dict(scale)

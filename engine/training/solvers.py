@@ -30,7 +30,7 @@ class Schedule:
         self._options = options
         self._scale = scale
         self._steps_per_epoch = steps_per_epoch
-        self._total_steps = total_steps
+        self.total_steps = total_steps
         self._begin = plateau_begin(options, steps_per_epoch)
         self._plateau = plateau_options(options) if self._begin is not None else options
         self._best = math.nan
@@ -40,7 +40,7 @@ class Schedule:
 
     def __call__(self, step: int) -> float:
         """Return the learn rate of a step."""
-        rate = rate_at(self._options, step, self._steps_per_epoch, self._total_steps, self._drops)
+        rate = rate_at(self._options, step, self._steps_per_epoch, self.total_steps, self._drops)
         return self._scale * self._factor * rate
 
     def multiply(self, factor: float) -> None:
@@ -49,7 +49,7 @@ class Schedule:
 
     def change_length(self, total_steps: int) -> None:
         """Change the number of steps of the run."""
-        self._total_steps = total_steps
+        self.total_steps = total_steps
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state that validations and requests have changed."""

@@ -1,4 +1,4 @@
-"""Averages of the weights (EMA, SWA), evaluated and kept instead of the weights, and batch statistics for them.
+"""Averages of the weights (EMA, SWA, Lookahead), evaluated and kept instead of the weights, and batch statistics.
 
 As in torch's `AveragedModel`, parameters are averaged and buffers are those of the network. Izmailov et al., Averaging
 Weights Leads to Wider Optima and Better Generalization, 2018.
@@ -16,6 +16,7 @@ from netwright.engine.parallel.sync_batch_norm import JoinedBatchNorm, Share
 from netwright.engine.parallel.tensor_shards import local_shard, shard_like
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.training.precision import Precision
+from netwright.engine.training.solvers import Schedule
 
 
 class BatchStatistics:
@@ -85,6 +86,10 @@ class Average:
         self._measured_statistics: list[torch.Tensor] = []
         self._measured = 0
 
+    def restart(self) -> None:
+        """Begin anew, from the weights as they are."""
+        self._mean, self._count = [], 0
+
     @torch.no_grad()
     def after_step(self, step: int) -> None:
         """Add the weights to the mean, if it is due."""
@@ -144,6 +149,27 @@ class Average:
         self._measured_statistics = [mine.to(own) for mine, own in zip(state["statistics"], statistics, strict=False)]
 
 
+class Lookahead(Average):
+    """Slow weights, which start with the network, move a part of the way to its weights when they are due, and from
+    which training continues. Zhang et al., Lookahead Optimizer: k steps forward, 1 step back, 2019."""
+
+    def __init__(self, network: nn.Module, is_due: Callable[[int], bool], share: Callable[[int], float]) -> None:
+        """`share` is the part of the way after a step."""
+        super().__init__(network, is_due, share)
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin anew, with slow weights that are those of the network."""
+        self._mean, self._count = [p.detach().clone() for p in self._weights], 1
+
+    @torch.no_grad()
+    def after_step(self, step: int) -> None:
+        """Move the slow weights, if they are due, and set those of the network to them."""
+        if self._is_due(step):
+            torch._foreach_lerp_(_local(self._mean), _local(self._weights), self._share(step))
+            _copy(self._weights, self._mean)
+
+
 @torch.no_grad()
 def _copy(tensors: list[Any], values: list[torch.Tensor]) -> None:
     if tensors:
@@ -155,9 +181,13 @@ def _local(tensors: Iterable[torch.Tensor]) -> list[torch.Tensor]:
 
 
 def average_for(
-    options: TrainingOptions, network: nn.Module, steps_per_epoch: int, statistics: BatchStatistics
+    options: TrainingOptions,
+    network: nn.Module,
+    steps_per_epoch: int,
+    statistics: BatchStatistics,
+    schedule: Schedule,
 ) -> Average | None:
-    """Return the average that the options ask for, or None.
+    """Return the average that the options ask for, or None. The schedule knows the length of the run, which may change.
 
     `swa` averages the weights at the end of each epoch from its first one on, and measures batch statistics for them.
     """
@@ -175,5 +205,12 @@ def average_for(
             network,
             lambda step: True,
             lambda count: 1.0 - (min(decay, (1 + count) / (10 + count)) if warms_up else decay),
+        )
+    if options.weight_averaging == "lookahead":
+        interval, decay, power = options.lookahead_interval, options.lookahead_decay, options.lookahead_power
+        return Lookahead(
+            network,
+            lambda step: (step + 1) % interval == 0,
+            lambda step: 1.0 - decay * min(1.0, (step + 1) / schedule.total_steps) ** power,
         )
     return None

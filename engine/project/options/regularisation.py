@@ -55,15 +55,17 @@ class RegularisationOptions(Record):
     )
     weight_averaging = Choice(
         "none",
-        options=("none", "ema", "swa"),
+        options=("none", "ema", "swa", "lookahead"),
         notes={
             "none": "No average: the weights of the last step",
             "ema": "Exponential moving average, updated at each step",
             "swa": "Mean over the ends of the last epochs; stochastic weight averaging, at the SWA learn rate",
+            "lookahead": "Slow weights that follow every few steps, and from which training continues; Zhang et al., "
+            "2019",
         },
         group="Regularisation",
         help="Average of weights that is tested and kept. Default none. It is validated too. Training continues with "
-        "the weights themselves",
+        "the weights themselves, but for lookahead",
         matlab="none",
         torch="AveragedModel",
     )
@@ -121,6 +123,39 @@ class RegularisationOptions(Record):
         matlab="none",
         torch="anneal_epochs of SWALR",
         visible_when=_averages("swa"),
+    )
+    lookahead_interval = Int(
+        5,
+        low=1,
+        high=1_000_000,
+        unit="steps",
+        group="Regularisation",
+        help="Steps between two updates of the slow weights. Default 5",
+        matlab="none",
+        torch="none",
+        visible_when=_averages("lookahead"),
+    )
+    lookahead_decay = Float(
+        0.5,
+        low=0.0,
+        high=0.999999,
+        group="Regularisation",
+        help="Fraction of the slow weights kept at each update, 0 to 1. Default 0.5. The rest are the weights of "
+        "the step, which then become the slow ones",
+        matlab="none",
+        torch="none",
+        visible_when=_averages("lookahead"),
+    )
+    lookahead_power = Float(
+        0.0,
+        low=0.0,
+        high=100.0,
+        group="Regularisation",
+        help="Exponent with which the decay grows over the run. Default 0: it is constant. The decay is multiplied by "
+        "the finished fraction of the run to this power; 3 in Jordan, 2024",
+        matlab="none",
+        torch="none",
+        visible_when=_averages("lookahead"),
     )
     batch_normalization_statistics = Choice(
         "auto",

@@ -193,7 +193,7 @@ def by_engine(case: Case, group: ProcessGroup, *, accelerated: bool = True) -> t
         kind or Solver(options, model, case.said, fused=accelerated),
         group,
         precision,
-        average=average_for(options, model, STEPS_PER_EPOCH, population),
+        average=average_for(options, model, STEPS_PER_EPOCH, population, schedule),
         statistics=population if options.batch_normalization_statistics == "population" else None,
     )
     clip = gradient_clip(options, model.parameters(), group)

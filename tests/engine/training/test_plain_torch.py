@@ -32,6 +32,31 @@ def sgd(model: nn.Module) -> torch.optim.Optimizer:
     return SGD(weights_and_biases(model, 0.01))
 
 
+class PlainLookahead(torch.optim.SGD):
+    """Steps forward, and one back, as the paper has them: the decay of the slow weights grows with the cube."""
+
+    def step(self, closure: Any = None) -> Any:
+        weights = [p for group in self.param_groups for p in group["params"]]
+        if not hasattr(self, "slow"):
+            self.slow, self.steps = [p.detach().clone() for p in weights], 0
+        loss = super().step(closure)
+        self.steps += 1
+        if self.steps % 3 == 0:
+            decay = 0.8 * (self.steps / STEPS) ** 3
+            for slow, p in zip(self.slow, weights, strict=True):
+                slow.copy_(decay * slow + (1 - decay) * p.detach())
+                p.data.copy_(slow)
+        return loss
+
+
+def lookahead(model: nn.Module) -> torch.optim.Optimizer:
+    return PlainLookahead(weights_and_biases(model, 0.01), lr=0.1, momentum=0.9)
+
+
+LOOKAHEAD = {**PLAIN, "weight_averaging": "lookahead", "lookahead_interval": 3, "lookahead_decay": 0.8}
+LOOKAHEAD["lookahead_power"] = 3.0
+
+
 def half_squares(model: nn.Sequential) -> torch.Tensor:
     """L2 as a part of the loss."""
     return torch.stack([0.005 * p.square().sum() for n, p in model.named_parameters() if "weight" in n]).sum()
@@ -308,6 +333,8 @@ CASES = {
         average=AveragedModel,
         averages_from=2,
     ),
+    "lookahead": Case(LOOKAHEAD, lookahead, normalises=True),
+    "sharded, lookahead": Case(LOOKAHEAD, lookahead, environment=SHARDED),
     "population": Case({**PLAIN, "batch_normalization_statistics": "population"}, sgd, normalises=True, pieces=2),
     "sharded": Case(
         {**PLAIN, "gradient_threshold": 0.1}, sgd, clip=partial(clip_each, 0.1), environment=SHARDED, normalises=True

@@ -16,7 +16,7 @@ from netwright.engine.training.evaluation import Evaluator
 from netwright.engine.training.losses import SingleOutputLoss, half_mse
 from netwright.engine.training.model import TrainedModel
 from netwright.engine.training.precision import Precision
-from netwright.engine.training.solvers import Solver
+from netwright.engine.training.solvers import Schedule, Solver
 from netwright.engine.training.step import TrainStep
 from netwright.engine.training.weight_averaging import BatchStatistics, average_for
 
@@ -47,7 +47,7 @@ class Run:
             Solver(options, self.network),
             group,
             precision,
-            average=average_for(options, self.network, PER_EPOCH, self.statistics),
+            average=average_for(options, self.network, PER_EPOCH, self.statistics, Schedule(options, PER_EPOCH, 12)),
             statistics=self.statistics if options.batch_normalization_statistics == "population" else None,
         )
         loss = SingleOutputLoss(half_mse)
@@ -105,7 +105,8 @@ def test_before_its_first_epoch_swa_changes_nothing() -> None:
 
 
 def test_a_run_that_goes_on_has_the_average_it_would_have_had() -> None:
-    for given in ({"weight_averaging": "ema"}, {"weight_averaging": "swa", "swa_start_epoch": 1}):
+    swa = {"weight_averaging": "swa", "swa_start_epoch": 1}
+    for given in ({"weight_averaging": "ema"}, swa, {"weight_averaging": "lookahead", "lookahead_power": 1.0}):
         whole, first, second = Run(**given), Run(**given), Run(**given)
         for run in (whole, first):
             torch.manual_seed(1)
