@@ -106,6 +106,14 @@ def plain_unet() -> nn.Module:
     return nn.ModuleList([*down, *up, nn.Conv2d(64, 2, 1)])
 
 
+def plain_airbench94() -> nn.Module:
+    parts: list[nn.Module] = [nn.Conv2d(3, 24, 2)]
+    for before, after in pairwise((24, 64, 256, 256)):
+        for channels in (before, after):
+            parts += [nn.Conv2d(channels, after, 3, bias=False), nn.BatchNorm2d(after)]
+    return nn.Sequential(*parts, nn.Linear(256, 10, bias=False))
+
+
 PLAIN = {
     "mlp": plain_mlp,
     "autoencoder": plain_autoencoder,
@@ -117,6 +125,7 @@ PLAIN = {
     "seq2seq": plain_seq2seq,
     "gpt_small": plain_gpt_small,
     "unet": plain_unet,
+    "airbench94": plain_airbench94,
 }
 
 

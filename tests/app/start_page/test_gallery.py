@@ -42,7 +42,7 @@ def test_the_templates_are_named() -> None:
     names = (
         "alexnet vgg16 googlenet resnet18 resnet50 resnet101 squeezenet1_1 mobilenet_v2 densenet121 efficientnet_b0 "
         "unet vit_b_16 gpt_small lstm_classifier narx lstm_forecaster tcn_forecaster seq2seq conv1d_signals "
-        "autoencoder mlp"
+        "autoencoder mlp airbench94"
     )
     assert {row["name"] for row in INDEX["templates"]} == set(names.split())
 
