@@ -27,6 +27,7 @@ NOT_HERE = (
     *("weights fetch", "notify --webhook", "new resnet18", "transfer resnet18", "=s3://", "=https://"),
     *("--profile ", "cluster validate", "cluster default", "cluster import", "runs/2026-11-22_23-10-05_digits"),
     *("devices --test", "train gpt_small", "endpoint runs/houses"),
+    *("train airbench94", "evaluate runs/airbench94"),
 )
 """Commands that need a network or a cluster, or take long or do not end and have a test of their own; `test_docs.py`
 parses them."""
