@@ -114,7 +114,7 @@ def moved_images(images: torch.Tensor, way: Way, fill: Sequence[float]) -> torch
 
     Pixels beyond the edge have the value `fill`, one number or one per channel.
     """
-    ground = torch.tensor(fill, dtype=images.dtype, device=images.device).view(1, -1, 1, 1)
+    ground = ground_of(fill, images)
     if way.is_whole:
         return _taken(images, way, ground)
     height, width = images.shape[-2:]
@@ -124,6 +124,11 @@ def moved_images(images: torch.Tensor, way: Way, fill: Sequence[float]) -> torch
     return _sampled(images - ground, grid, "zeros").add_(ground)
 
 
+def ground_of(fill: Sequence[float], images: torch.Tensor) -> torch.Tensor:
+    """Return the fill values (1, 1 or C, 1, 1), made on the device of the images: it need not wait for the host."""
+    return torch.cat([images.new_full((1, 1, 1, 1), value) for value in fill], dim=1)
+
+
 def moved_maps(maps: torch.Tensor, way: Way, fill: float) -> torch.Tensor:
     """Return maps (N, H, W) or (N, C, H, W), of any dtype, transformed by `way`.
 
@@ -131,7 +136,7 @@ def moved_maps(maps: torch.Tensor, way: Way, fill: float) -> torch.Tensor:
     """
     if maps.dim() == 3:
         return moved_maps(maps.unsqueeze(1), way, fill).squeeze(1)
-    return _taken(maps, way, torch.tensor(fill, dtype=maps.dtype, device=maps.device))
+    return _taken(maps, way, maps.new_full((), fill))
 
 
 def moved_numbers(maps: torch.Tensor, way: Way) -> torch.Tensor:
