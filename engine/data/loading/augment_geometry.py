@@ -114,7 +114,7 @@ def moved_images(images: torch.Tensor, way: Way, fill: Sequence[float]) -> torch
 
     Pixels beyond the edge have the value `fill`, one number or one per channel.
     """
-    ground = ground_of(fill, images)
+    ground = fills(fill, images)
     if way.is_whole:
         return _taken(images, way, ground)
     height, width = images.shape[-2:]
@@ -124,7 +124,7 @@ def moved_images(images: torch.Tensor, way: Way, fill: Sequence[float]) -> torch
     return _sampled(images - ground, grid, "zeros").add_(ground)
 
 
-def ground_of(fill: Sequence[float], images: torch.Tensor) -> torch.Tensor:
+def fills(fill: Sequence[float], images: torch.Tensor) -> torch.Tensor:
     """Return the fill values (1, 1 or C, 1, 1), made on the device of the images: it need not wait for the host."""
     return torch.cat([images.new_full((1, 1, 1, 1), value) for value in fill], dim=1)
 

@@ -7,14 +7,7 @@ import numpy as np
 import torch
 
 from netwright.engine.data.loading.augment_colours import Colours, Erasing, Noise, Span
-from netwright.engine.data.loading.augment_geometry import (
-    Geometry,
-    Way,
-    ground_of,
-    moved_images,
-    moved_maps,
-    moved_numbers,
-)
+from netwright.engine.data.loading.augment_geometry import Geometry, Way, fills, moved_images, moved_maps, moved_numbers
 from netwright.engine.data.loading.augment_mixing import Mixing
 from netwright.engine.data.loading.augment_sequences import SequenceChanges, Sequences, Steps
 from netwright.engine.data.loading.batches import ResidentDataset
@@ -133,7 +126,7 @@ class Augmentation:
             if self._noise is not None:
                 x = self._noise(x, draws)
             if self._erasing is not None:
-                x = self._erasing(x, draws, ground_of(self._fill, x))
+                x = self._erasing(x, draws, fills(self._fill, x))
             new_inputs[image.place] = x
         if way is not None:
             for map in self._maps:

@@ -68,8 +68,7 @@ class CounterRng:
         return self.unit(name) < probability
 
     def alternates(self, name: str, probability: float) -> torch.Tensor:
-        """Return true in every other epoch, for each sample (N) in even epochs with this probability, otherwise in odd
-        ones."""
+        """Return true in even epochs with this probability, else in odd ones, per sample (N)."""
         first = _drawn(self._seed, 0, self._numbers, DRAWS.index(name) + 1) < probability
         return ~first if self._epoch % 2 else first
 
