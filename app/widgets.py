@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
+    QStackedWidget,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -137,6 +138,19 @@ class FlowRow(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Place the widgets anew."""
         self._place(event.size().width())
+
+
+class Pages(QStackedWidget):
+    """Pages of which the one that is shown says how much room it needs; Qt asks all of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.currentChanged.connect(self.updateGeometry)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size of the page that is shown."""
+        page = self.currentWidget()
+        return super().minimumSizeHint() if page is None else page.minimumSizeHint()
 
 
 class Notice(QFrame):

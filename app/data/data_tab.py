@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from netwright.app.data.data_checks import DataChecks
 from netwright.app.data.data_guesser import DataGuesser
@@ -27,7 +27,7 @@ from netwright.app.data.sample_requests import SampleRequests
 from netwright.app.data.samples_bar import changes_of
 from netwright.app.shell import Shell
 from netwright.app.temporary_folder import temporary_folder
-from netwright.app.widgets import Divider, Notice
+from netwright.app.widgets import Divider, Notice, Pages
 from netwright.designer import theme
 from netwright.designer.engine_messages import message_text
 from netwright.designer.first_network import FirstNetwork
@@ -93,7 +93,7 @@ class DataTab(QWidget):
         theme.mark(self.notice, "role", "plain")
         theme.mark(self.notice.label, "role", "help")
         self.notice.setContentsMargins(-12, -8, -12, -8)  # without a frame it needs no distance from one
-        self.pages = QStackedWidget()
+        self.pages = Pages()
         for page in (self.empty, self.message_page, self.fetch_page, self.first, self.preview):
             self.pages.addWidget(page)
         self._lay_out()

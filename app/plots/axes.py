@@ -184,6 +184,8 @@ class TickAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no types
         parts = [text.partition(" ") if self._has_unit else (text, "", "") for _, text in self._ticks]
         halves = [metrics.horizontalAdvance(number) / 2 for number, _, _ in parts]
         unit, free = "".join(parts[-1][1:]) if parts else "", rect.right() + self._overhang
+        # From the bottom, where the font of a Chinese unit has the room that the one of the numbers has.
+        flags = Qt.TextFlag.TextDontClip | Qt.AlignmentFlag.AlignBottom
         for index in reversed(range(len(parts))):
             width = 2 * halves[index]
             whole = width + metrics.horizontalAdvance(unit)
@@ -194,7 +196,8 @@ class TickAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph ships no types
                 text, unit, width, start = text + unit, "", whole, min(start, free - whole)
             start = start if texts else min(start, free - width)
             if start + width <= free:
-                texts.append((QRectF(start, rect.top() + 6, width, metrics.height()), Qt.TextFlag.TextDontClip, text))
+                box = QRectF(start, rect.top() + 6, width, metrics.height())
+                texts.append((box, flags, text))
                 free = start - GAP
         if self.name:
             name = markup.elided(metrics, self.name, Qt.TextElideMode.ElideMiddle, int(rect.width()))

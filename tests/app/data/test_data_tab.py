@@ -16,6 +16,7 @@ from netwright.app.data.preview_panel import Preview
 from netwright.app.data.tiles import Picture, Sparkline
 from netwright.app.plots.bar_rows import BarRows
 from netwright.app.window import MainWindow
+from tests.app.clipping import settle
 from tests.app.data.test_dataset_tracker import facts
 from tests.app.fake_server import FakeServer
 from tests.app.main_windows import shown_windows
@@ -91,6 +92,19 @@ def test_from_waiting_to_samples(window: MainWindow, server: FakeServer, tab: Da
     assert tab.pages.currentWidget() is tab.preview
     assert "1,234" in words(tab.preview)
     assert "One file was left out." in words(tab.preview)
+
+
+def test_a_small_window_has_room_for_all_rows_of_the_recipe(
+    window: MainWindow, server: FakeServer, tab: DataTab
+) -> None:
+    choose(window, source="table", path="/data/rents.csv")
+    server.answer("facts", facts(1234))
+    server.answer("preview", {"notes": []})
+    window.resize(800, 500)
+    settle(window)
+    row = tab.recipe.row
+    assert len({widget.y() for widget in row.widgets if widget.isVisible()}) > 1, "it needs more rows than one"
+    assert row.height() >= row.heightForWidth(row.width())
 
 
 def test_another_choice_shows_its_own_numbers(window: MainWindow, server: FakeServer, tab: DataTab) -> None:
