@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from netwright.app.data.dataset_tracker import DatasetTracker
 from netwright.app.notifier import Notifier
 from netwright.app.runs.phases import Lifecycle, Phase, Step
-from netwright.app.runs.queue_follower import QueueFollower, training_request
+from netwright.app.runs.queue_follower import QueueFollower, title_in_words, training_request
 from netwright.app.shell import Shell
 from netwright.app.user_code_tracker import UserCodeTracker
 from netwright.designer.language import listed, tr
@@ -95,7 +95,7 @@ class Training(QObject):
     def run_name(self) -> str:
         """The run that is under way or shown, for a person: its title as it is now."""
         folder = self.run_folder
-        return _title_of(folder) if folder is not None and not self._prepared else self._prepared
+        return title_in_words(folder) if folder is not None and not self._prepared else self._prepared
 
     @property
     def short_name(self) -> str:
@@ -107,7 +107,7 @@ class Training(QObject):
             info = folder.read_info()
             if info.number:
                 return tr("run {number} ({project})", number=info.number, project=info.name)
-        return _title_of(folder)
+        return title_in_words(folder)
 
     @property
     def _active(self) -> "RunFolder | None":
@@ -322,8 +322,8 @@ class Training(QObject):
         self._look_for_next()
 
     def _on_unseen_ended(self, folder: "RunFolder", outcome: "Outcome") -> None:
-        self._shell.hint(f"{_title_of(folder)}: {outcome.sentence()}")
-        self._notifier.notify(_title_of(folder), outcome.sentence(), is_bad=outcome.state in ("failed", "lost"))
+        self._shell.hint(f"{title_in_words(folder)}: {outcome.sentence()}")
+        self._notifier.notify(title_in_words(folder), outcome.sentence(), is_bad=outcome.state in ("failed", "lost"))
         self.state_changed.emit()
         self._look_for_next()
 
@@ -454,7 +454,7 @@ class Training(QObject):
 
         waiting = self.queue_follower.num_waiting
         own = [self.run_name] if self.phase.is_running or not self.unseen else []
-        names = listed([*own, *map(_title_of, self.unseen)])
+        names = listed([*own, *map(title_in_words, self.unseen)])
         answer = ask_to_leave_training(self._shell.dialog_parent, names, waiting)
         if answer == "keep":
             self.queue_follower.add_pending()
@@ -476,12 +476,6 @@ class Training(QObject):
         self.queue_follower.close()
         if self._monitor is not None:
             self._monitor.shutdown()
-
-
-def _title_of(folder: "RunFolder") -> str:
-    from netwright.engine.runs.summary import title_of
-
-    return title_of(folder)
 
 
 def _is_alive(follower: "RunFollower") -> bool:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from netwright.app.documents import Documents
 from netwright.app.processes import EngineServer
 from netwright.designer.editor import Editor
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import tr
 from netwright.engine.network.network import Network
 from netwright.engine.operations.weights_files import MATCH, MatchRequest
@@ -70,7 +71,7 @@ class WeightsTracker(QObject):
         words = tr(
             "Starts from {name}: {count:,} of {total:,} tensors", name=name, count=counts["matched"], total=total
         )
-        self.changed.emit(words, report["sentence"], not counts["matched"])
+        self.changed.emit(words, message_text(report["sentence"]), not counts["matched"])
 
     def _fail(self, message: str) -> None:
         self._request = None

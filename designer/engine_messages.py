@@ -51,6 +51,7 @@ _END_OF_TEXT = re.compile(r"\Z")
 _SUFFIX = re.compile(r"\\\((e?s)\\\)")
 _COLON = re.compile(": ")
 _NAMED, _BETWEEN_NAMED = re.compile(r"(\S[^()]*) \((.+)\)"), re.compile(r"(?<=\)), ")
+_TITLE = re.compile(r"(Run|Trial) (\d+)( · .*|)", re.DOTALL)
 _DURATION = re.compile(r"(?:([\d,]+) h )?(?:(\d+) m(?: |$))?(?:([\d.]+) s)?")
 
 
@@ -67,6 +68,21 @@ def part_text(text: str) -> str:
     enough for."""
     language = current()
     return message_text(text) if language in (ENGLISH, PSEUDO) else _catalogue(language).part(text)
+
+
+def message_sentences(texts: Iterable[str]) -> str:
+    """Return sentences of the engine, such as notes, as one text in the language of the window."""
+    return sentences(map(message_text, texts))
+
+
+def title_text(title: str) -> str:
+    """Return the title of a run, such as `Run 5 · adam, 0.001`, in the language; a name of the user's stays."""
+    match = _TITLE.fullmatch(title)
+    if match is None:
+        return title
+    kind, number, options = match.groups()
+    name = tr("Run {number}", number=number) if kind == "Run" else tr("Trial {number}", number=number)
+    return f"{name}{options}"
 
 
 def duration_text(seconds: float) -> str:

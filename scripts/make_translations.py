@@ -33,7 +33,6 @@ from netwright.engine.core.list_fields import Choices
 from netwright.engine.core.records import Record
 from netwright.engine.layers.base import FAMILIES, REGISTRY, LayerType
 from netwright.engine.project import options, sources
-from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import SPLITS
 from netwright.engine.project.options.metric_options import METRICS
 from netwright.engine.project.presets import BUILT_IN, NOTES
@@ -70,18 +69,19 @@ def engine_texts() -> list[str]:
 
 
 def _data_texts() -> Iterator[str]:
-    """Yield the words for splits, for kinds of data and their files, and for zero in options of the data."""
+    """Yield the words for splits, and for kinds of data and their files."""
     yield from (*SPLITS, *map(str.capitalize, SPLITS))
-    yield from (field.zero for field in DataOptions.fields.values() if isinstance(field, Int))
     for source in SOURCES.values():
         yield from (source.label, *([source.pattern] if source.takes in ("file", "both") else []))
 
 
 def _card_texts() -> Iterator[str]:
-    """Yield the titles and descriptions of the examples and templates on the start page."""
+    """Yield the titles, descriptions and origins of the examples and templates on the start page."""
     for section in json.loads((ROOT / "resources" / "templates" / "index.json").read_text(encoding="utf-8")).values():
         for card in section:
             yield from (card["title"], card["description"])
+            if not any(map(str.isdigit, source := card.get("source", ""))):  # else a publication, with its year
+                yield source
 
 
 def action_texts() -> list[str]:
@@ -115,6 +115,8 @@ def _subclasses(record: type[Record]) -> Iterator[type[Record]]:
 def _field_texts(field: Field[object]) -> Iterator[str]:
     """Yield the texts of a field as a form shows them: its help and the notes on its options up to the first clause."""
     yield from (field.label, first_clause(field.description), field.unit, field.group)
+    if isinstance(field, Int):
+        yield field.zero
     if isinstance(field, Choice | Choices):
         yield from (word for option in field.options if (word := field.word(option)) != option)
         yield from map(first_clause, field.notes.values())

@@ -36,6 +36,10 @@ CALLS = frozenset(
         "stop",
         "stopped",
         "refuse",
+        "refused",
+        "_damaged",
+        "_problem",
+        "_refuse",
     ]
 )
 """Calls beside those that make an error whose texts are shown."""
@@ -143,9 +147,9 @@ NOUNS = (
     *("class", "classes", "column", "columns", "device", "devices", "features", "image", "images", "label", "labels"),
     *("layer", "layers", "mask", "masks", "numbers", "pixels", "row", "rows", "samples", "sequence", "sequences"),
     *("commas", "semicolons", "tabs", "bars", "more", "batch", "channel", "step", "depth", "height", "width"),
-    *("year", "month", "day of week", "hour", "elapsed days", "accuracy", "loss"),
+    *("token '{name}'", "year", "month", "day of week", "hour", "elapsed days", "accuracy", "loss"),
     *("series", "sounds", "steps", "tables", "texts", "tokens", "transcripts", "volume", "voxels", "workers"),
-    "experimental",
+    *("experimental", "first", "second"),
 )
 """Words that fill a placeholder. As units of fields they have another form in Chinese."""
 OF_THE_SYSTEM = (

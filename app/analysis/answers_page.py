@@ -16,6 +16,7 @@ from netwright.app.runs.segments import PairPage
 from netwright.app.shell import Shell
 from netwright.app.widgets import text_table
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_sentences, message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import visible
 from netwright.engine.analysis.operations.evaluate import OPERATION, EvaluateRequest
@@ -146,7 +147,7 @@ class AnswersPage(PairPage):
         column.setSpacing(12)
         self.cards = []
         for target in result["targets"]:
-            conclusion = QLabel(visible(target["conclusion"]))
+            conclusion = QLabel(visible(message_text(target["conclusion"])))
             conclusion.setWordWrap(True)
             theme.mark(conclusion, "role", "title")
             column.addWidget(conclusion)
@@ -159,7 +160,7 @@ class AnswersPage(PairPage):
         self.message.hide()
         if not result["targets"]:
             self._say(tr("Nothing is known of single samples of this output, so that it cannot be compared."))
-        notes = visible(" ".join(result["notes"]))
+        notes = visible(message_sentences(result["notes"]))
         self.state.setText(tr("%n sample(s). {notes}", "", result["samples"], notes=notes))
         self.state.setToolTip(notes)
 

@@ -10,10 +10,13 @@ from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
 from netwright.app.plots.card import FigureCard
 from netwright.app.plots.words import metric_in_a_line
 from netwright.designer import markup, theme
-from netwright.designer.language import tr
+from netwright.designer.engine_messages import message_text
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.project.options.metric_options import format_score
 
 COLUMNS = (Column(most=180), Column(is_right=True, is_muted=True), Column())
+BUILT_IN = {"class": noop("class"), "folder": noop("folder"), "file type": noop("file type")}
+"""Groups that are no column."""
 SHARES = ("accuracy", "mean_iou", "f-score")
 
 
@@ -37,7 +40,7 @@ class GroupsCard(FigureCard):
         self.message.setText(tr("Choose a column, class or folder: is the network as good on each group?"))
         self.by.addItem(tr("by…"), "")
         for name in groupings:
-            self.by.addItem(markup.visible(tr("by {name}", name=name)), name)
+            self.by.addItem(markup.visible(tr("by {name}", name=translation(BUILT_IN.get(name, "")) or name)), name)
         self.by.setAccessibleName(tr("Group samples by"))
         self.metrics.setAccessibleName(tr("Metric of the groups"))
         self.metrics.hide()
@@ -73,7 +76,7 @@ class GroupsCard(FigureCard):
         for name in target["whole"]:
             self.metrics.addItem(markup.visible(metric_in_a_line(name)), name)
         self.message.setVisible(bool(result["note"]))
-        self.message.setText(markup.visible(result["note"]))
+        self.message.setText(markup.visible(message_text(result["note"])))
         self.metrics.show()
         self.bars.show()
         self._show_metric()

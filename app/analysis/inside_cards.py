@@ -19,6 +19,7 @@ from netwright.app.plots.histogram_plot import HistogramPlot
 from netwright.app.plots.plot import Plot
 from netwright.app.plots.plot_items import Line, table_markup
 from netwright.designer import markup, theme
+from netwright.designer.engine_messages import part_text
 from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import Markup
 from netwright.engine.core.text import format_number, format_percent
@@ -160,13 +161,13 @@ def _heat_cards(facts: Mapping[str, Any], arrays: Mapping[str, Array], save: Sav
             card.add_control(opacity_slider(view))
         return [card]
     if "words" in facts:
-        remark = tr("compared with the {baseline}", baseline=facts["baseline"])
+        remark = tr("compared with the {baseline}", baseline=part_text(facts["baseline"]))
         return [FigureCard(WordsView(facts["words"]), title, tr("; ").join((note, remark)), save_table=save)]
     if "features" in facts:
         rows = sorted(facts["features"], key=lambda row: -abs(row["value"])) if of else facts["features"]
         remark = ""
         if of and facts.get("baseline"):
-            remark = tr("what each column adds, compared with the {baseline}", baseline=facts["baseline"])
+            remark = tr("what each column adds, compared with the {baseline}", baseline=part_text(facts["baseline"]))
         elif of:
             remark = tr("what each column adds")
         return [FigureCard(bars_of(rows[:MOST_BARS]), title, remark, save_table=save)]

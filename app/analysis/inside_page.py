@@ -36,7 +36,8 @@ from netwright.app.shell import Shell
 from netwright.app.temporary_folder import temporary_folder
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
-from netwright.designer.language import noop, tr, translation
+from netwright.designer.engine_messages import message_sentences
+from netwright.designer.language import noop, sentences, tr, translation
 from netwright.designer.markup import visible
 from netwright.engine.analysis.operations.explain import OPERATION, ExplainRequest
 
@@ -333,8 +334,7 @@ class InsidePage(RunPage):
         grid.setRowStretch(grid.rowCount(), 1)
         self._area.setWidget(page)
         self.pages.setCurrentIndex(1)
-        notes = " ".join(facts.get("notes", ()))
-        text = " ".join(filter(None, (sample_line(facts), notes)))
+        text = sentences((sample_line(facts), message_sentences(facts.get("notes", ()))))
         self._tell(text)
         self._grid = grid
 

@@ -28,6 +28,7 @@ from netwright.app.shell import Shell
 from netwright.app.temporary_folder import temporary_folder
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.engine_messages import message_sentences, message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.analysis.operations.predict import OPERATION, PredictRequest
 from netwright.engine.analysis.operations.trained_network import PREDICTOR, PredictorRequest
@@ -177,9 +178,9 @@ class PredictPage(RunPage):
         try:
             self.record = Preparation.read(result["preparation"], str(self.network or self.run))
         except UserError as error:
-            self._say(str(error), refused=True)
+            self._say(message_text(error), refused=True)
             return
-        assumed = " ".join(result.get("assumed", ()))
+        assumed = message_sentences(result.get("assumed", ()))
         self.options.show_kind(is_onnx=bool(self.network or self.model), is_foreign=bool(assumed))
         self.assumed.setText(tr("Assumed, since the file does not say: {assumed}", assumed=assumed) if assumed else "")
         self.assumed.setVisible(bool(assumed))

@@ -28,8 +28,9 @@ from netwright.app.plots.pruning_plot import PruningPlot
 from netwright.app.plots.words import metric_title
 from netwright.app.shell import Shell
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text, title_text
 from netwright.designer.items import table_item
-from netwright.designer.language import noop, tr, translation
+from netwright.designer.language import noop, sentences, tr, translation
 from netwright.designer.markup import visible
 from netwright.engine.analysis.operations.compress import OPERATION as COMPRESS
 from netwright.engine.analysis.operations.compress import CompressRequest
@@ -39,7 +40,7 @@ from netwright.engine.core.text import format_bytes, format_number, format_perce
 from netwright.engine.operations.operation import Operation
 from netwright.engine.project.options.metric_options import format_score
 from netwright.engine.runs.folder import RunFolder
-from netwright.engine.runs.summary import title_of as run_title
+from netwright.engine.runs.summary import title_of
 
 WAYS = (
     (noop("Within a budget: channels and 8-bit numbers"), None),
@@ -82,7 +83,7 @@ class PruneDialog(Dialog):
         self.create_button.setToolTip(tr("A project with the network of the selected row"))
         column, top, bottom = QVBoxLayout(self), QHBoxLayout(), QHBoxLayout()
         column.setSpacing(12)
-        top.addWidget(QLabel(visible(run_title(run))))
+        top.addWidget(QLabel(visible(title_text(title_of(run)))))
         top.addWidget(self.way)
         top.addStretch(1)
         bottom.addWidget(self.state, 1)
@@ -160,7 +161,7 @@ class PruneDialog(Dialog):
             "No candidate is in the budget. The nearest one is selected; accept more, or train for more epochs."
         )
         measured = tr("Measured on the {split}.", split=split_in_line(result["split"]))
-        self._say(" ".join([found if result["is_met"] else missed, measured, *result["notes"]]))
+        self._say(sentences([found if result["is_met"] else missed, measured, *map(message_text, result["notes"])]))
 
     def _fill(self, heads: Sequence[str], cells: Sequence[Sequence[str]], rows: Sequence[Mapping[str, Any]]) -> None:
         """Show rows of texts in the table."""
@@ -199,7 +200,7 @@ class PruneDialog(Dialog):
         self._fill(head, cells, rows)
         self.plot.show_rows(rows, names[0] if names else "")
         measured = tr("Measured on the {split}, before training on.", split=split_in_line(result["split"]))
-        self._say(" ".join([measured, *result["notes"]]))
+        self._say(sentences([measured, *map(message_text, result["notes"])]))
 
     def create_project(self) -> None:
         """Ask for a file, write the project of the selected row, and open it."""

@@ -23,6 +23,7 @@ from netwright.app.shell import Shell
 from netwright.app.widgets import text_table
 from netwright.designer import markup, theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.engine_messages import message_sentences
 from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import Markup
 from netwright.engine.analysis.operations.robustness import OPERATION, RobustnessRequest
@@ -218,7 +219,7 @@ class RobustnessPage(CardsPage):
         self.show_cards([cards[start : start + 2] for start in range(0, len(cards), 2)])
         self.store.setVisible(bool(result["unlike_training"]) and self.model is None)
         self.store.setEnabled(not result["stored"])
-        notes = " ".join(result["notes"])
+        notes = message_sentences(result["notes"])
         text = tr(
             "{metric} on %n sample(s) of the {split}",
             "",

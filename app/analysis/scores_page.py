@@ -24,6 +24,7 @@ from netwright.app.shell import Shell
 from netwright.app.widgets import ValueTable
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.engine_messages import message_sentences
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.analysis.operations.evaluate import OPERATION, EvaluateRequest
 from netwright.engine.analysis.operations.trained_network import SAMPLES, SamplesRequest
@@ -219,7 +220,7 @@ class ScoresPage(CardsPage):
         rows = [row for number, target in enumerate(result["targets"]) for row in self._rows_of(number, target, result)]
         self.show_cards(rows, (1, 2))
         where = split_in_line(result["split"]) if result.get("split") else str(result["data"])
-        notes = " ".join(result.get("notes", ()))
+        notes = message_sentences(result.get("notes", ()))
         text = tr("%n sample(s) of the {data}", "", result["samples"], data=where)
         weights = str(result["weights"])
         named = translation(WEIGHTS[weights]) if weights in WEIGHTS else tr("{name} weights", name=weights)

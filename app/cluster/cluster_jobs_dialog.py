@@ -13,7 +13,7 @@ from netwright.app.messages import ask
 from netwright.app.shell import Shell
 from netwright.app.widgets import RowDelegate, within_screen
 from netwright.designer import theme
-from netwright.designer.engine_messages import message_text
+from netwright.designer.engine_messages import message_text, title_text
 from netwright.designer.items import table_item
 from netwright.designer.language import noop, tr, translation
 from netwright.designer.markup import visible
@@ -155,7 +155,7 @@ class ClusterJobsDialog(Dialog):
         try:
             job.folder.request("stop")
         except UserError as error:
-            self._say(str(error), refused=True)
+            self._say(message_text(error), refused=True)
             return
         self._start(JOBS, JobsRequest(), translation(STOPPING))
 
@@ -257,4 +257,4 @@ def _cells(job: Job) -> tuple[str, ...]:
     state, remote = _state(job.folder), job.remote
     state = _state_in_words(state, remote) if remote else translation(state)
     submitted = time.strftime("%Y-%m-%d %H:%M", time.localtime(job.submitted)) if job.submitted else ""
-    return title_of(job.folder), state, job.profile, job.number, job.host, submitted
+    return title_text(title_of(job.folder)), state, job.profile, job.number, job.host, submitted

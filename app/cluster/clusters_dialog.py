@@ -28,7 +28,7 @@ from netwright.app.processes import DisposableProcess
 from netwright.app.shell import Shell
 from netwright.app.widgets import Divider, within_screen
 from netwright.designer import theme
-from netwright.designer.engine_messages import message_text
+from netwright.designer.engine_messages import message_sentences, message_text
 from netwright.designer.forms.form import Form
 from netwright.designer.forms.row import section_label
 from netwright.designer.language import noop, tr, translation
@@ -157,7 +157,7 @@ class ClustersDialog(Dialog):
         try:
             profiles = read_profiles()
         except UserError as error:
-            self._say(str(error), "error")
+            self._say(message_text(error), "error")
             self.add_button.setEnabled(False)
             return
         finally:
@@ -223,7 +223,7 @@ class ClustersDialog(Dialog):
         try:
             save_profile(profile, replacing=self._saved or None)
         except UserError as error:
-            self._say(str(error), "error")
+            self._say(message_text(error), "error")
             return
         form, self._saved = self.form, profile.name
         self.form = None  # the list is filled anew, and the form keeps its focus
@@ -282,7 +282,7 @@ class ClustersDialog(Dialog):
         try:
             work()
         except UserError as error:
-            self._say(str(error), "error")
+            self._say(message_text(error), "error")
             return False
         return True
 
@@ -318,7 +318,7 @@ class ClustersDialog(Dialog):
         if "result" in report:
             result = report["result"]
             sign, role = _STATES[result["state"]]
-            detail = " ".join(filter(None, (result["detail"], result["hint"])))
+            detail = message_sentences((result["detail"], result["hint"]))
             for label, text, label_role in zip(
                 self.labels[result["stage"]],
                 (sign, translation(result["title"]), detail),
@@ -336,7 +336,7 @@ class ClustersDialog(Dialog):
             else:
                 self._say(tr("'{name}' did not pass.", name=report["profile"]), "error")
         elif "error" in report:
-            self._say(report["error"]["message"], "error")
+            self._say(message_text(report["error"]["message"]), "error")
 
     def _on_closed(self) -> None:
         self.validate_button.setText(tr("Validate"))

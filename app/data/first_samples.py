@@ -9,6 +9,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from netwright.app.data.lanes import lanes_of
+from netwright.app.data.option_words import column_name
 from netwright.app.data.preview_panel import make_card
 from netwright.app.data.preview_tiles import samples_of
 from netwright.app.data.sample_tables import make_table
@@ -118,7 +119,7 @@ class FirstSamples(QWidget):
         if (tiles := samples_of(answer)) is not None:
             column.addWidget(make_card(tr("Samples"), tiles, above=lanes_of(answer, answer["channels"])))
         if answer["rows"]:
-            heads = [str(entry["name"]) for entry in answer["columns"]]
+            heads = list(map(column_name, answer["columns"]))
             column.addWidget(make_card(tr("First rows"), make_table(heads, answer["rows"])))
         column.addStretch(1)
         self._area.setWidget(content)

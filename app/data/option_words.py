@@ -1,7 +1,9 @@
 """Sentences of the engine in the words of the window: labels in place of keys of options, names in place of paths."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from netwright.designer.engine_messages import message_text, part_text
 from netwright.designer.language import explanation, noop, tr, translation
@@ -28,6 +30,11 @@ COUNTED = {
     "series": noop("{count:,} series"),
 }
 """Counts in the kind of a column."""
+
+
+def column_name(column: Mapping[str, Any]) -> str:
+    """Return the name of a column as it is shown: texts without one are called so."""
+    return column_words("text") if column["name"] == column["kind"] == "text" else str(column["name"])
 
 
 def column_words(text: str) -> str:

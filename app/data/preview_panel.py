@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QScrollAr
 from netwright.app.data.data_charts import ColumnCharts, class_bars, split_bars
 from netwright.app.data.findings_strip import ReviewPart
 from netwright.app.data.lanes import lanes_of
-from netwright.app.data.option_words import column_words
+from netwright.app.data.option_words import column_name, column_words
 from netwright.app.data.preview_tiles import can_augment, samples_of
 from netwright.app.data.sample_tables import make_table
 from netwright.app.data.samples_bar import SamplesBar
@@ -84,7 +84,7 @@ class Preview(QWidget):
                 column.addWidget(legend)
             column.addWidget(self.tiles)
         if answer.get("rows"):
-            heads = [str(c["name"]) for c in answer.get("columns", [])]
+            heads = [column_name(column) for column in answer.get("columns", [])]
             column.addWidget(make_card(tr("First rows"), make_table(heads, answer["rows"])))
         if answer.get("columns"):
             column.addWidget(_columns(answer["columns"], is_table=bool(answer.get("rows"))))
@@ -179,7 +179,7 @@ def make_card(title: str, content: QWidget, *, above: QWidget | None = None) -> 
 def _columns(columns: list[dict[str, Any]], *, is_table: bool) -> QFrame:
     """Return the columns of a table with their values; those whose values are not counted, and arrays, as a table."""
     if not any(column.get("histogram") for column in columns):
-        rows = [[column["name"], column_words(column["role"]), column_words(column["kind"])] for column in columns]
+        rows = [[column_name(column), column_words(column["role"]), column_words(column["kind"])] for column in columns]
         return make_card(
             tr("Columns") if is_table else tr("Arrays"), make_table([tr("Name"), tr("Role"), tr("Kind")], rows)
         )

@@ -15,7 +15,7 @@ from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
 from netwright.app.processes import DisposableProcess
 from netwright.app.widgets import Divider, within_screen
 from netwright.designer import markup, theme
-from netwright.designer.engine_messages import message_text
+from netwright.designer.engine_messages import message_text, part_text
 from netwright.designer.forms.row import section_label
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.process import module_command
@@ -208,7 +208,7 @@ class DevicesDialog(Dialog):
             for device in inventory.devices:
                 self._add_device(asdict(device))
             if not inventory.devices:
-                words = ("gpu", tr("none"), inventory.no_devices_because)
+                words = ("gpu", tr("none"), part_text(inventory.no_devices_because))
                 self._show_row(self.devices, ("device", "gpu"), words, "strong")
         for layer in _EXPECTED:
             if ("check", layer) not in self._rows:

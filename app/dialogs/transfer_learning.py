@@ -24,8 +24,9 @@ from netwright.app.messages import breakable
 from netwright.app.processes import EngineServer
 from netwright.app.widgets import within_screen
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.forms.row import section_label
-from netwright.designer.language import layer_label, noop, tr, translation
+from netwright.designer.language import layer_label, noop, sentences, tr, translation
 from netwright.designer.markup import visible
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.text import format_percent
@@ -271,7 +272,7 @@ class TransferDialog(Dialog):
         try:
             dialog = PublishedDialog(self._server, self._template, self)
         except UserError as error:
-            self._say(str(error), "error")
+            self._say(message_text(error), "error")
             return None
         dialog.exec()
         entry = dialog.chosen
@@ -387,9 +388,9 @@ class TransferDialog(Dialog):
         self.report = report
         counts = self.report["counts"]
         is_whole = not (counts["other_shape"] or counts["missing"])
-        sentence = self.report["sentence"]
+        sentence = message_text(self.report["sentence"])
         if self._published is not None and self._published.mean:
-            sentence = f"{sentence} {translation(NORMALISED)}"
+            sentence = sentences((sentence, translation(NORMALISED)))
         self._say(sentence, "good" if is_whole else "warning" if counts["matched"] else "error")
         self.ok.setEnabled(True)
         self._show_table()

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBox
 
 from netwright.app.processes import EngineServer
 from netwright.designer import theme
+from netwright.designer.engine_messages import message_text
 from netwright.designer.forms.row import section_label
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core import webhook
@@ -74,7 +75,7 @@ class WebhookForm(QWidget):
         try:
             webhook.store(address)
         except UserError as error:
-            self._say(str(error), is_bad=True)
+            self._say(message_text(error), is_bad=True)
             return False
         self._stored = address
         return True

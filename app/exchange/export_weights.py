@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QButtonGroup, QLabel, QRadioButton, QVBoxLayout, Q
 
 from netwright.app.exchange.export_parts import choice_row
 from netwright.app.messages import breakable
+from netwright.designer.engine_messages import title_text
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.runs.folder import RunFolder
@@ -75,7 +76,7 @@ class WeightsChoice(QWidget):
         self._has_run = run is not None
         self._run = run if kind is not None else None
         self._weights = {RESULT: kind or "", OTHER: other}
-        name = breakable(title_of(run)) if run is not None else ""
+        name = breakable(title_text(title_of(run))) if run is not None else ""
         for id, weights in self._weights.items():
             label, text = WEIGHTS[weights]
             self._say(id, translation(label), translation(text).format(run=name))

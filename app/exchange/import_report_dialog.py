@@ -25,6 +25,7 @@ from netwright.app.shell import Shell, select_layer
 from netwright.app.widgets import within_screen
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.engine_messages import message_text
 from netwright.designer.items import table_item
 from netwright.designer.language import layer_label, tr
 from netwright.engine.core.text import format_value
@@ -82,7 +83,7 @@ def as_text(report: Report) -> str:
     lines = [f"{report['source']}", headline(report), agreement(report)[0], ""]
     for title, texts in ((tr("Warnings"), report["warnings"]), (tr("Notes"), report["notes"])):
         if texts:
-            lines += [title, *(f"  {text}" for text in texts), ""]
+            lines += [title, *(f"  {message_text(text)}" for text in texts), ""]
     lines += [
         tr("Operators"),
         *(f"  {row['operator']}\t{row['count']:,}\t{became(row)}" for row in report["operators"]),
@@ -165,7 +166,7 @@ class ImportReport(Dialog):
         if report["outputs"] or not any(text.startswith(NOT_COMPARED) for text in report["warnings"]):
             column.addWidget(_text(*agreement(report)))
         for text in report["warnings"]:
-            column.addWidget(_text(text, "warning"))
+            column.addWidget(_text(message_text(text), "warning"))
         if opaque_rows := [row for row in report["operators"] if row["opaque"]]:
             column.addWidget(_text(_opaque(opaque_rows), "help"))
         if report["outputs"]:
@@ -177,7 +178,7 @@ class ImportReport(Dialog):
         files = [str(report[name]) for name in ("project", "weights", "constants") if report.get(name)]
         column.addWidget(_card(tr("Files"), *(_text(file, "") for file in files)))
         if report["notes"]:
-            column.addWidget(_card(tr("Notes"), *(_text(note, "muted") for note in report["notes"])))
+            column.addWidget(_card(tr("Notes"), *(_text(message_text(note), "muted") for note in report["notes"])))
         column.addStretch(1)
         return content
 

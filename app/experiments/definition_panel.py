@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from netwright.app.experiments.parameter_table import ParameterTable
+from netwright.app.experiments.trial_texts import path_label
 from netwright.app.shell import Shell
 from netwright.app.widgets import NO_LIMIT, Divider, SidePanel
 from netwright.designer import markup, theme
@@ -339,9 +340,11 @@ class DefinitionPanel(QWidget):
     def vary(self, path: str) -> None:
         """Add an option or a field of a layer to what varies, with values around the present one."""
         if path in varied_paths(self._shell.editor.project):
-            self._shell.hint(tr("{path} varies already.", path=path))
+            self._shell.hint(tr("{path} varies already.", path=path_label(path)))
         else:
-            self._shell.editor.edit(tr("Vary {path}", path=path), lambda project: with_parameter(project, path))
+            self._shell.editor.edit(
+                tr("Vary {path}", path=path_label(path)), lambda project: with_parameter(project, path)
+            )
         if (row := self.parameters.rows.get(path)) is not None:
             row.values.currentWidget().setFocus()
 

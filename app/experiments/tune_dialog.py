@@ -9,7 +9,8 @@ from netwright.app.dialogs.request_state import RequestDialog
 from netwright.app.experiments.trial_texts import column_label, value_in_words, values_in_words
 from netwright.app.shell import Shell
 from netwright.designer import theme
-from netwright.designer.language import noop, tr, translation
+from netwright.designer.engine_messages import message_text
+from netwright.designer.language import noop, sentences, tr, translation
 from netwright.designer.markup import visible, without_mnemonic
 from netwright.engine.core.dataclass_json import from_json
 from netwright.engine.experiments.operations.tune import MOST_MINUTES, OPERATION, TuneRequest, Varied
@@ -118,9 +119,9 @@ class TuneDialog(RequestDialog):
         self.set_busy(is_busy=False)
         values, documents = result["values"], self._shell.documents
         applied = tr(", ").join(f"{_label(path)} {value_in_words(path, value)}" for path, value in values.items())
-        reason, stay = result["reason"], translation(STAY)
+        reason, stay = message_text(result["reason"]), translation(STAY)
         if not values:
-            self.state.say(f"{reason} {stay}", "help")
+            self.state.say(sentences((reason, stay)), "help")
         elif self._shell.editor.edit(tr("Tune"), lambda project: with_options(project, values, documents.base)):
             text = tr("{reason} Applied: {values}. {note}", reason=reason, values=applied, note=stay)
             self.state.say(text, "help")

@@ -16,6 +16,7 @@ from netwright.app.processes import DisposableProcess
 from netwright.app.runs.execution_environment import ExecutionEnvironment
 from netwright.app.shell import Shell
 from netwright.app.training import Training
+from netwright.designer.engine_messages import message_text
 from netwright.designer.language import tr, translation
 from netwright.designer.scene.lens import NO_TRAINING, Remark
 from netwright.engine.core.errors import UserError
@@ -317,7 +318,7 @@ class LayerTimesOverlay(QObject):
         if "error" in line:
             self._measured = None
             self.stop()
-            self._shell.hint(str(line["error"]))
+            self._shell.hint(message_text(line["error"]))
         elif "device" in line:
             self.device = device = line["device"]
             self.where = tr("%n sample(s) on {device}", "", device["batch"], device=device["name"])

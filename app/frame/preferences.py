@@ -141,7 +141,7 @@ class PreferencesDialog(Dialog):
             grid,
             tr("Language"),
             self.language,
-            tr("Shown after a restart of Netwright. Messages of the engine are in English"),
+            tr("Shown after a restart of Netwright. Commands, logs and files stay in English"),
         )
         grid.addWidget(section_label(tr("Start", "of the program")), grid.rowCount(), 0, 1, 2)
         _add_row(grid, tr("Begin with"), self.start, tr("Unsaved work after a crash comes first, whatever is chosen"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from netwright.app.data.dataset_tracker import DatasetTracker
 from netwright.app.shell import Shell, open_dialog
 from netwright.app.training import Training
+from netwright.designer.engine_messages import title_text
 from netwright.designer.language import tr
 from netwright.engine.project.transferred_layers import freeze_up_to
 
@@ -32,7 +33,7 @@ class WeightsCommands:
 
     def start_from(self, run: "RunSummary") -> None:
         """Let the open project start from the result of a run."""
-        self._open((run.title, run.path), starts_with_run=True)
+        self._open((title_text(run.title), run.path), starts_with_run=True)
 
     def _open(self, run: tuple[str, Path] | None, *, starts_with_run: bool) -> None:
         from netwright.app.dialogs.transfer_learning import TransferDialog

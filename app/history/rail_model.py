@@ -12,7 +12,7 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 
 from netwright.app.runs.run_texts import differing, first_score, in_past, option_label, state_word, time_left, when
 from netwright.app.runs.segments import TrialFolder
-from netwright.designer.engine_messages import message_text
+from netwright.designer.engine_messages import message_text, title_text
 from netwright.designer.items import Index, ListModel
 from netwright.designer.language import tr
 from netwright.engine.core.text import format_percent
@@ -204,7 +204,7 @@ class RailModel(ListModel):
 
     def _row_of_run(self, run: RunSummary) -> RailRow:
         name = self._score_name(run)
-        title, about = (run.title, "") if run.notes.run_name else (run.title.partition(" · ")[0], "")
+        title = run.title if run.notes.run_name else title_text(run.title.partition(" · ")[0])
         solver, rate = shown(run.options, SOLVER), run.option_text(RATE)
         settings = [
             solver,
@@ -224,7 +224,9 @@ class RailModel(ListModel):
             if epochs:
                 words = tr("{state} at epoch {epochs:,.0f}", state=words, epochs=epochs)
             about = f"{about} · {words}"
-        tip = "\n".join(filter(None, (run.title, message_text(run.reason), when(run.created), str(run.path))))
+        tip = "\n".join(
+            filter(None, (title_text(run.title), message_text(run.reason), when(run.created), str(run.path)))
+        )
         return RailRow("run", run.path, title, about, figure, run.state, run.created, share, tip=tip)
 
     def _deviations(self, run: RunSummary) -> Iterator[str]:
@@ -307,7 +309,7 @@ class RailModel(ListModel):
             case Qt.ItemDataRole.DisplayRole:
                 return row.title
             case Qt.ItemDataRole.EditRole:
-                return next((run.title for run in self.runs if run.path == row.path), row.title)
+                return next((title_text(run.title) for run in self.runs if run.path == row.path), row.title)
             case Qt.ItemDataRole.ToolTipRole:
                 return row.tip
             case Qt.ItemDataRole.AccessibleTextRole:

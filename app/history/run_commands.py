@@ -12,6 +12,7 @@ from netwright.app import messages
 from netwright.app.history.run_history import RunHistory
 from netwright.app.shell import Shell, open_dialog
 from netwright.app.training import Training
+from netwright.designer.engine_messages import message_text, title_text
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import write_atomically
@@ -98,7 +99,7 @@ class RunCommands(QObject):
                 action.setToolTip(translation(tip))
                 action.triggered.connect(lambda _=False, act=done_by[key]: act(self.runs[0]) if self.runs else None)
         self.menu.setToolTipsVisible(True)
-        history.refused.connect(lambda why: shell.hint(why))
+        history.refused.connect(lambda why: shell.hint(message_text(why)))
 
     def select(self, runs: Sequence[RunSummary]) -> None:
         """Take the runs that are selected."""
@@ -124,7 +125,7 @@ class RunCommands(QObject):
         if not self._open_copy(RunFolder(run.path).project, origin):
             return False
         shell.show_tab("design")
-        shell.hint(tr("Opened a copy of the project of {title}. Save it to keep it.", title=run.title))
+        shell.hint(tr("Opened a copy of the project of {title}. Save it to keep it.", title=title_text(run.title)))
         return True
 
     def use_options(self, run: RunSummary) -> None:
@@ -137,7 +138,7 @@ class RunCommands(QObject):
             shell.hint(tr("The open project already has these training options."))
             return
         shell.editor.apply(tr("Reuse options of a run"), replace(project, training=theirs.training))
-        shell.hint(tr("Copied the training options of {title}. Ctrl+Z undoes it.", title=run.title))
+        shell.hint(tr("Copied the training options of {title}. Ctrl+Z undoes it.", title=title_text(run.title)))
 
     def _project_of(self, run: RunSummary) -> Project | None:
         try:
@@ -170,13 +171,13 @@ class RunCommands(QObject):
             return
         if alive := [run for run in runs if run.is_alive]:
             if len(alive) == 1:
-                reason = tr("{name} is in progress. Stop it first.", name=alive[0].title)
+                reason = tr("{name} is in progress. Stop it first.", name=title_text(alive[0].title))
             else:
                 reason = tr("{count:,} of them are in progress. Stop it first.", count=len(alive))
             self._shell.show_error(tr("A run in progress cannot be deleted"), reason)
             return
         if len(runs) == 1:
-            question = tr("Move {name} to the trash?", name=runs[0].title)
+            question = tr("Move {name} to the trash?", name=title_text(runs[0].title))
         else:
             question = tr("Move %n run(s) to the trash?", "", len(runs))
         text = tr("Curves, weights and notes are moved too. The desktop's trash can restore them until it is emptied.")

@@ -33,6 +33,7 @@ from netwright.app.runs.segments import PairPage, Segments
 from netwright.app.runs.watched_page import WatchedPair
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
+from netwright.designer.engine_messages import title_text
 from netwright.designer.items import table_item
 from netwright.designer.language import listed, noop, tr, translation
 from netwright.designer.markup import visible
@@ -246,7 +247,7 @@ class ComparePage(QWidget):
     def show_runs(self, runs: Sequence[RunSummary]) -> None:
         """Compare these runs."""
         self.runs = list(runs)
-        names = [run.title for run in self.runs]
+        names = [title_text(run.title) for run in self.runs]
         if len(names) == 2:
             title = listed(names)
         elif len(runs) > MOST_CURVES:
@@ -255,7 +256,7 @@ class ComparePage(QWidget):
             title = tr("{count:,} runs compared", count=len(names))
         self.title.setText(title)
         self._show_answers()
-        self.watched.set_pair([(run.title, run.path) for run in self.runs])
+        self.watched.set_pair([(title_text(run.title), run.path) for run in self.runs])
         is_two = len(self.runs) == 2
         self.networks.setEnabled(is_two)
         self.networks.setToolTip(tr("Layer by layer, on the canvas") if is_two else tr("Compares two runs at a time"))
@@ -268,7 +269,7 @@ class ComparePage(QWidget):
 
     def _show_answers(self) -> None:
         """Compare the answers, where there are two runs that have ended."""
-        pair = [(run.title, run.path) for run in self.runs if run.result is not None]
+        pair = [(title_text(run.title), run.path) for run in self.runs if run.result is not None]
         if self._answers is not None and len(pair) == len(self.runs) == 2:
             self._answers.set_pair(pair[0], pair[1])
             self.segments.set_run(pair[0][1], "")
@@ -338,7 +339,7 @@ class ComparePage(QWidget):
         table.setHorizontalHeaderItem(0, table_item())
         table.setColumnWidth(0, LABEL_WIDTH)
         for number, run in enumerate(self.runs):
-            head = table_item(run.title, tr("Run {number}: {path}", number=number + 1, path=run.path))
+            head = table_item(title_text(run.title), tr("Run {number}: {path}", number=number + 1, path=run.path))
             head.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
             table.setHorizontalHeaderItem(number + 1, head)
             table.setColumnWidth(number + 1, RUN_WIDTH)

@@ -17,6 +17,7 @@ from netwright.app.runs.segments import ExperimentPage, FolderSource, RunPage
 from netwright.app.shell import Shell
 from netwright.app.training import Training
 from netwright.app.widgets import Divider
+from netwright.designer.engine_messages import title_text
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.part_registry import entries, entry
 from netwright.engine.runs.events import ENDS
@@ -173,7 +174,8 @@ class RunsPage(QWidget):
         """Tell the page of the run what its files say."""
         if (folder := self._training.run_folder) is not None and (run := self._summary_of(folder.path)) is not None:
             self.monitor.show_summary(run)
-            self.monitor.buttons.show_other(other.title.partition(" · ")[0] if (other := self._other(run)) else "")
+            other = self._other(run)
+            self.monitor.buttons.show_other(title_text(other.title.partition(" · ")[0]) if other else "")
 
     def _summary_of(self, path: Path) -> RunSummary | None:
         """Return the summary of a run: of the project as it is listed, else from its files."""

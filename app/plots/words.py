@@ -8,7 +8,7 @@ from netwright.engine.runs.requests import done_template
 
 WORDS = (
     *(noop("training"), noop("validation"), noop("test"), noop("best"), noop("best validation"), noop("smoothed")),
-    *(noop("data"), noop("computing"), noop("communication"), noop("loss")),
+    *(noop("data"), noop("computing"), noop("communication"), noop("loss"), noop("metric")),
     *(noop("iterations"), noop("epochs"), noop("time")),
 )
 """The names of curves, and the units of their horizontal axes; `translation` shows them."""

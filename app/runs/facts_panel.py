@@ -20,7 +20,7 @@ from netwright.app.runs.run_texts import best_text, new_rate_text, rate_change_t
 from netwright.app.runs.step_time import StepTime
 from netwright.app.widgets import ValueTable
 from netwright.designer import theme
-from netwright.designer.engine_messages import duration_text, message_text
+from netwright.designer.engine_messages import duration_text, message_text, title_text
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.files import number_in
 from netwright.engine.core.progress import in_words
@@ -199,7 +199,7 @@ class FactsPanel(QWidget):
     def _show_title(self) -> None:
         """Show the title of the run, which names the learn rate that holds now."""
         if self._folder is not None:
-            self.head.name.setText(title_of(self._folder), note=str(self._folder.path))
+            self.head.name.setText(title_text(title_of(self._folder)), note=str(self._folder.path))
 
     def show_replay(self, outcome: Outcome, result: Mapping[str, Any]) -> None:
         """Show how the run has ended, with the figures of its `result`; its events follow and change no state."""

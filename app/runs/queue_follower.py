@@ -11,6 +11,7 @@ from netwright.app.data.dataset_tracker import DatasetTracker
 from netwright.app.runs.phases import Phase
 from netwright.app.shell import Shell
 from netwright.app.user_code_tracker import UserCodeTracker
+from netwright.designer.engine_messages import title_text
 from netwright.designer.language import listed, tr
 from netwright.engine.operations.started_runs import ALIVE, AliveRequest, TrainRequest
 from netwright.engine.project.check import check
@@ -151,7 +152,6 @@ class QueueFollower(QObject):
 
     def _take_alive(self, request: AliveRequest, answer: Mapping[str, Any]) -> None:
         from netwright.engine.runs.folder import RunFolder
-        from netwright.engine.runs.summary import title_of
 
         if request != self._project():
             return
@@ -165,7 +165,7 @@ class QueueFollower(QObject):
                 self._shell.hint(tr("%n more run(s) of this project in progress, listed in Runs.", "", len(others)))
         elif news and not self._view.phase.is_preparing:  # else it may be the run that is about to be shown
             self._view.follow(runs[0])
-            name = title_of(runs[0])
+            name = title_in_words(runs[0])
             if runs[1:]:
                 count = len(runs)
                 text = tr("Runs shows {name}, the newest of {count:,} in progress.", name=name, count=count)
@@ -223,3 +223,10 @@ def training_request(
         return None
     project, data = dumps(documents.identified(editor.project)), editor.project.data.write()
     return TrainRequest(project=project, project_path=documents.source, data=data, base=documents.base)
+
+
+def title_in_words(folder: "RunFolder") -> str:
+    """Return the title of the run in a folder, in the language of the window."""
+    from netwright.engine.runs.summary import title_of
+
+    return title_text(title_of(folder))

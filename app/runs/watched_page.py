@@ -14,6 +14,7 @@ from netwright.app.data.preview_tiles import picture_tile
 from netwright.app.data.tiles import Tiles
 from netwright.app.plots.card import FigureCard
 from netwright.designer import theme
+from netwright.designer.engine_messages import title_text
 from netwright.designer.language import tr
 from netwright.designer.markup import visible
 from netwright.engine.runs.events import Ended, Event, Points, ThinnedPoints
@@ -206,7 +207,7 @@ class WatchedPage(RecordPage):
         column = QVBoxLayout()
         column.setSpacing(8)
         if len(self.runs) > 1:
-            title, words = QLabel(visible(run.title)), tr("This run has kept no answers.")
+            title, words = QLabel(visible(title_text(run.title))), tr("This run has kept no answers.")
             theme.mark(title, "role", "strong")
             title.setWordWrap(True)
             if step is not None:
@@ -236,7 +237,7 @@ class WatchedPage(RecordPage):
 
     def _rows(self) -> Iterator[list[str]]:
         """Yield the table of all validations."""
-        names = [[run.title] if len(self.runs) > 1 else [] for run in self.runs]
+        names = [[title_text(run.title)] if len(self.runs) > 1 else [] for run in self.runs]
         is_first = True
         for run, name in zip(self.runs, names, strict=True):
             for step in run.steps:

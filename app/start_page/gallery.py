@@ -85,7 +85,7 @@ def _entry(row: dict[str, str], folder: Path) -> GalleryEntry:
         path=folder / f"{row['name']}{SUFFIX}",
         title=translation(row["title"]),
         description=translation(row["description"]),
-        source=row.get("source", ""),
+        source=translation(row.get("source", "")),
         english=f"{row['title']} {row['description']}",
     )
 

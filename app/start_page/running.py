@@ -12,7 +12,7 @@ from netwright.app.processes import ChildProcess
 from netwright.app.start_page.running_program import MODULE, RunningRun
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
-from netwright.designer.engine_messages import duration_text
+from netwright.designer.engine_messages import duration_text, title_text
 from netwright.designer.language import tr
 from netwright.engine.core.process import module_command
 
@@ -87,7 +87,7 @@ class RunningRow(QFrame):
 
     def show_run(self, run: RunningRun) -> None:
         """Show a run as it is now."""
-        title = tr("Experiment {name}", name=run.title) if run.is_experiment else run.title
+        title = tr("Experiment {name}", name=run.title) if run.is_experiment else title_text(run.title)
         project = run.project if run.project_path else tr("{name}, not saved when it began", name=run.project)
         self.title.setText(title, note=run.run_dir)
         self.project.setText(project, note=run.project_path)

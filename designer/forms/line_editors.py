@@ -34,9 +34,11 @@ def mark_invalid(widget: QWidget, is_invalid: bool) -> None:
 
 
 def as_typed(field: Field[Any], value: Any) -> str:
-    """A value as a person would type it: `1e-5`, not `1e-05`, and choices by their words."""
+    """A value as a person would type it: `1e-5`, not `1e-05`, and choices and zero by their words."""
     if isinstance(field, Choices):
         return ", ".join(translation(field.word(option)) for option in value)
+    if isinstance(field, Int) and field.zero and value == 0:
+        return translation(field.zero)
     text = field.show(value)
     return re.sub(r"e(-?)\+?0*(\d)", r"e\1\2", text) if isinstance(field, Float) else text
 
@@ -48,6 +50,8 @@ def parsed(field: Field[Any], typed: object) -> Any:
     text = typed.strip()
     if not text and not isinstance(field, (Ints, Floats, Texts, Phases)):
         raise FieldError(field.name, tr("enter {value}.", value=field.expects))
+    if isinstance(field, Int) and field.zero and text == translation(field.zero):
+        return 0
     if isinstance(field, (Int, Float)) and re.fullmatch(r"[+-]?\d{1,3}([,  ]\d{3})+(\.\d*)?", text):
         text = re.sub(r"[,  ]", "", text)  # grouped as people write large numbers
     if isinstance(field, Choices):
@@ -287,7 +291,7 @@ class NumberEditor(LineEditor):
     def show_resolved(self, resolved: str) -> None:
         """Set the resolved value of zero; empty where it is not known."""
         before, self._resolved = self.typed, resolved
-        if isinstance(self.field, Int) and before == self.field.zero and not self.hasFocus():
+        if isinstance(self.field, Int) and before == as_typed(self.field, 0) and not self.hasFocus():
             self.setText(self._text_of(0))
 
     @property

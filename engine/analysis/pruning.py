@@ -90,7 +90,7 @@ def select_channels(
     channels = channels_of(network, analyse(network))
     for path, labels in channels.made.items():
         if not {key.rpartition(".")[2] for key in _state_of(weights, layers[path])} <= {"weight", "bias"}:
-            channels.keep(labels, f"'{channels.name(path)}' has weights that pruning does not know")
+            channels.keep(labels, reason=f"'{channels.name(path)}' has weights that pruning does not know")
     _tie_copies(channels, _importance(channels, weights, layers))
     sizes = _importance(channels, weights, layers)
     removed: set[int] = set()
@@ -100,8 +100,9 @@ def select_channels(
         free = [root for root in roots if not channels.why_kept(root)]
         if not free:
             names = list(dict.fromkeys(f"'{channels.name(path)}'" for path in group))
-            reason = channels.why_kept(roots[0])
-            notes[f"{', '.join(names)} keep{'s' * (len(names) == 1)} all channels: {reason}."] = None
+            text, reason = ", ".join(names), channels.why_kept(roots[0])
+            note = f"{text} {'keeps' if len(names) == 1 else 'keep'} all channels: {reason}."
+            notes[note] = None
             continue
         count = min(int(amount * len(free)), len(roots) - 1)
         removed |= set(sorted(free, key=sizes.__getitem__)[: _left_somewhere(channels, group, free, sizes, count)])

@@ -95,7 +95,7 @@ class Channels:
                 if reason := self._kept.pop(second, ""):
                     self._kept.setdefault(first, reason)
 
-    def keep(self, labels: Collection[int], reason: str) -> None:
+    def keep(self, labels: Collection[int], *, reason: str) -> None:
         """Note that channels stay."""
         for label in labels:
             self._kept.setdefault(self.root(label), reason)
@@ -161,7 +161,7 @@ def channels_of(network: Network, analysis: Analysis) -> Channels:
     channels = Channels(network)
     _follow(channels, _Level(network, analysis), {})
     for out in network.output_ports:
-        channels.keep(channels.outputs[out], f"they lead to the output '{network.layers[out.layer].name}'")
+        channels.keep(channels.outputs[out], reason=f"they lead to the output '{network.layers[out.layer].name}'")
     return channels
 
 
@@ -188,7 +188,7 @@ def _follow(channels: Channels, level: _Level, entering: Mapping[str, Labels]) -
         else:
             outputs = [channels.new(_count(type)) for type in shapes.outputs]
             for labels in (*inputs, *outputs):
-                channels.keep(labels, _mixes(channels, path, is_shared=not is_alone))
+                channels.keep(labels, reason=_mixes(channels, path, is_shared=not is_alone))
         for port, labels in zip(shapes.ports or ("out",), outputs, strict=True):
             channels.outputs[Port(path, port)] = labels
     return leaving
@@ -231,7 +231,7 @@ def _passed(channels: Channels, path: str, shapes: LayerShapes, inputs: tuple[La
         return _taken(shapes, inputs[0], is_flat=True)
     labels = channels.new(count)
     for mixed in (*inputs, labels):
-        channels.keep(mixed, _mixes(channels, path))
+        channels.keep(mixed, reason=_mixes(channels, path))
     return labels
 
 

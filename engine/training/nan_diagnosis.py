@@ -70,7 +70,7 @@ def first_non_finite(network: nn.Module, batch: Batch) -> str:
     except _NonFiniteOutputError as error:
         if error.kind != "placeholder" and not has_finite_weights(network):
             return ""  # all weights have followed the gradient: the first layer is no more to blame than the others
-        return _text(error.kind, error.name)
+        return _sentence(error.kind, error.name)
     finally:
         network.train(was_training)
     return ""
@@ -115,7 +115,7 @@ class Record(fx.Interpreter):
         """Return number and description of the first non-finite output; 0 and empty where all are finite."""
         for number, (node, finite) in enumerate(self._is_finite.items()):
             if not bool(finite):
-                return number, _text(node.op, _name(node))
+                return number, _sentence(node.op, _name(node))
         return 0, ""
 
 
@@ -142,7 +142,7 @@ def _name(node: fx.Node) -> str:
     return str(node.meta.get(LAYER) or (node.target if node.op == "call_module" else node.name))
 
 
-def _text(kind: str, name: str) -> str:
+def _sentence(kind: str, name: str) -> str:
     if kind == "placeholder":
         return f"The first non-finite value is in the data itself, at the input {name}."
     return f"The first layer with a non-finite output is {name.replace('.', '/')}."

@@ -8,7 +8,14 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from netwright.designer import language
-from netwright.designer.engine_messages import FEW_LETTERS, Catalogue, duration_text, message_text, part_text
+from netwright.designer.engine_messages import (
+    FEW_LETTERS,
+    Catalogue,
+    duration_text,
+    message_text,
+    part_text,
+    title_text,
+)
 from netwright.engine.core.errors import FieldError, UserError, plural
 from netwright.engine.project.training import TrainingOptions
 from scripts.make_translations import TRANSLATIONS, TS, texts
@@ -28,6 +35,11 @@ def chinese(qapp: QApplication) -> Iterator[None]:
 def templates() -> list[str]:
     """Those of the .ts file, which another test compares with the code: to read them from that takes seconds."""
     return texts(TRANSLATIONS / TS, language.MESSAGE)
+
+
+def test_titles_of_runs_are_translated_but_for_names(chinese) -> None:
+    assert title_text("Trial 3 · adam, 0.01") == "试验 3 · adam, 0.01"
+    assert title_text("Trial run of Monday") == "Trial run of Monday"
 
 
 def test_every_template_is_recognised_with_its_values(chinese, templates: list[str]) -> None:

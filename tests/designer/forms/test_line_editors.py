@@ -1,9 +1,11 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QApplication
 
+from netwright.designer import language
 from netwright.designer.forms.form import Form
-from netwright.designer.forms.line_editors import ColumnLine, stepped
+from netwright.designer.forms.line_editors import ColumnLine, as_typed, parsed, stepped
 from netwright.engine.core.fields import Field, Float, Int
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.environment import EnvironmentOptions
@@ -170,3 +172,12 @@ def test_a_text_that_a_screen_reader_sets_is_taken_without_the_keyboard_focus(qt
     assert getattr(form.record, name) == (77 if name == "count" else "77")
     line.setText("78")
     assert getattr(form.record, name) != "78", "what the program shows is no edit"
+
+
+def test_the_word_for_zero_is_one_of_the_language(qapp: QApplication) -> None:
+    field = Int(0, low=0, zero="auto")
+    language.use(qapp, "zh_CN")
+    word = as_typed(field, 0)
+    values = [parsed(field, text) for text in (word, "auto", "7")]
+    language.use(qapp, "en")
+    assert (word, values) == ("自动", [0, 0, 7])
