@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QTableWidget, QVBoxLayout, QWidget
 
 from netwright.app.data.answer_list import AnswerList, rows_of
@@ -103,7 +103,10 @@ class SamplesCard(FigureCard):
             yield tr("each: image, true classes, predicted classes, wrong pixels")
 
     def _lead_on(self, places: Sequence[int], tiles: Tiles | None, table: QTableWidget) -> None:
-        """Have a click on a tile, or a double click or Enter on a row, choose the sample."""
+        """Have a click on a tile, or a double click, Enter or the menu of a row, choose the sample."""
+        look = table.addAction(tr("Look inside the network with this sample"))
+        look.triggered.connect(lambda: self.sample_chosen.emit(places[table.currentRow()]))
+        table.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
         table.setToolTip(tr("Double-click a row to look inside the network with this sample"))
         table.cellActivated.connect(lambda row, _: self.sample_chosen.emit(places[row]))
         if tiles is not None:

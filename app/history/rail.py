@@ -180,9 +180,26 @@ class RailList(QListView):
         return key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Left if row.is_open else Qt.Key.Key_Right)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer what can be done with the selected runs."""
-        if any(row.kind in ("run", "trial") for row in self.selected):
+        """Offer what can be done with the selected runs, or with an experiment."""
+        row = self._row_at(self.currentIndex())
+        if any(selected.kind in ("run", "trial") for selected in self.selected):
             self._menu.exec(event.globalPos())
+        elif row is not None:
+            menu = self._folder_menu(row)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(event.globalPos())
+
+    def _folder_menu(self, row: RailRow) -> QMenu:
+        """Return the menu of an experiment, or of the link to its other trials: for a keyboard what the arrow and the
+        link are for a pointer."""
+        menu = QMenu(self)
+        if row.kind == "folder":
+            menu.addAction(
+                tr("Fold the experiment") if row.is_open else tr("Unfold the experiment"),
+                lambda: self._model.toggle(row.path),
+            )
+        menu.addAction(tr("Show all trials"), lambda: self.folder_requested.emit(row.path))
+        return menu
 
 
 class Rail(QWidget):

@@ -142,6 +142,10 @@ def test_a_sample_leads_to_the_look_inside(page: ScoresPage, server: FakeServer,
     with qtbot.waitSignal(page.sample_requested) as requested:
         table.cellActivated.emit(0, 2)
     assert requested.args == ["test", 1]
+    table.setCurrentCell(0, 0)
+    with qtbot.waitSignal(page.sample_requested) as requested:
+        table.actions()[0].trigger()  # of the menu, which the Menu key opens
+    assert requested.args == ["test", 1]
 
 
 def test_a_cell_and_a_group_lead_to_their_samples(page: ScoresPage, server: FakeServer) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from netwright.app.history.rail_model import ROW
@@ -258,3 +259,24 @@ def test_the_arrow_of_an_experiment_folds_it(qtbot: QtBot, page: RunsPage, exper
     assert page.pages.currentWidget() is page.monitor, "nothing else is chosen"
     row: Any = view.model().index(1, 0).data(ROW)
     assert row.is_open
+
+
+def test_the_menu_key_offers_what_can_be_done_with_an_experiment(
+    qtbot: QtBot, page: RunsPage, experiment: ExperimentFolder
+) -> None:
+    """A keyboard and a screen reader have no arrow to click on: the menu of a row folds it and shows its trials."""
+    qtbot.waitUntil(lambda: len(rows(page)) == 4)
+    view = page.rail.list
+    view.setCurrentIndex(view.model().index(1, 0))
+    press = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(5, 5), QPoint(5, 5))
+
+    def choose(text: str) -> None:
+        QApplication.sendEvent(view, press)
+        (menu,) = [menu for menu in view.findChildren(QMenu) if menu.isVisible()]
+        next(action for action in menu.actions() if action.text() == text).trigger()
+        menu.close()
+
+    choose("Unfold the experiment")
+    assert len(rows(page)) == 8
+    choose("Show all trials")
+    assert page.pages.currentWidget() is page.experiment
