@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from netwright.designer.language import translation
+from netwright.designer.language import tr, translation
 from tests.app.clipping import clipped, settle
 from tests.journeys.dialogs import PATIENCE_MS, Dialogs, wait_until
 from tests.journeys.screen import ScreenWatch, columns_of, plain, screen_words, seen, windows
@@ -99,6 +99,7 @@ class Person:
         cut = list(clipped(self.front))
         assert not cut, f"{what}: cut {cut}"
         self.never_saw(*UNTRUE)
+        self.watch.look_closely()
 
     def _picture(self, what: str) -> None:
         if PICTURES:
@@ -367,8 +368,8 @@ class Person:
             QTest.keyClicks(line, label)
             QTest.keyClick(QApplication.activePopupWidget() or line, Qt.Key.Key_Return)
             self.window.activateWindow()  # the offscreen platform leaves it to a list that is closed
-            self.type_into(f"Values of {label}", text)
-        self.click(f"Run {prod(len(text.split(',')) for text in values.values())} trials")
+            self.type_into(tr("{part} of {label}", part=tr("Values"), label=_own(label)), text)
+        self.click(tr("Run %n trial(s)", "", prod(len(text.split(",")) for text in values.values())))
 
     def close_dialogs(self) -> None:
         """Press Escape in what is in front of the window."""
@@ -397,7 +398,7 @@ class Person:
         fields = [w for w in area.findChildren(kind) if w.isVisible() and isinstance(w, kind)]
         named = [w for w in fields if w.accessibleName().partition(",")[0] == name]
         if not named:
-            buddies = [w.buddy() for w in area.findChildren(QLabel) if plain(w.text()).strip(" :&") == name]
+            buddies = [w.buddy() for w in area.findChildren(QLabel) if _bare(plain(w.text())).strip(" :") == name]
             named = [w for w in fields if w in buddies or w.parentWidget() in buddies]
         if not named and kind is QLineEdit:
             boxes = [w for w in area.findChildren(QAbstractSpinBox) if w.accessibleName().partition(",")[0] == name]

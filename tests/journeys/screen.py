@@ -22,6 +22,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from netwright.app.plots.plot import Plot
+
 WATCH_MS = 40
 MOST_ROWS = 60
 SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u200b": ""})
@@ -91,6 +93,33 @@ def _cells(view: QAbstractItemView) -> Iterator[str]:
             yield " · ".join(shown)
 
 
+ITEM_ROLES = (
+    Qt.ItemDataRole.ToolTipRole,
+    Qt.ItemDataRole.AccessibleTextRole,
+    Qt.ItemDataRole.AccessibleDescriptionRole,
+)
+
+
+def hints(root: QWidget) -> Iterator[str]:
+    """What a window says beside the words on it, to a pointer at rest and to a screen reader: tooltips, names and
+    descriptions of what is shown and of its rows, entries to choose from, the names of axes."""
+    for widget in (root, *root.findChildren(QWidget)):
+        if not widget.isVisible() or widget.window() is not root.window():
+            continue
+        yield from (plain(widget.toolTip()), widget.accessibleName(), widget.accessibleDescription())
+        yield widget.windowTitle()
+        if isinstance(widget, QTabBar):
+            yield from (widget.tabToolTip(number) for number in range(widget.count()))
+        elif isinstance(widget, QComboBox):
+            yield from (widget.itemText(number) for number in range(widget.count()))
+        elif isinstance(widget, QAbstractItemView) and (model := widget.model()) is not None:
+            rows, columns = range(min(model.rowCount(), MOST_ROWS)), range(columns_of(widget))
+            cells = (model.index(row, column) for row in rows for column in columns)
+            yield from (plain(str(text)) for cell in cells for role in ITEM_ROLES if (text := cell.data(role)))
+        elif isinstance(widget, Plot):
+            yield from (axis.name for axis in widget.axes())
+
+
 def columns_of(view: QAbstractItemView) -> int:
     """The number of columns of a table or tree; 1 for a list, whose model may not say it."""
     return view.model().columnCount(view.rootIndex()) if isinstance(view, (QTableView, QTreeView)) else 1
@@ -117,11 +146,13 @@ def screen_words() -> list[str]:
 class ScreenWatch(QObject):
     """Every text that was on the screen since the journey began, however briefly, and where it stood first. In
     `flashes` are parts that were shown before they had a place: the desktop opens a window for each, which takes the
-    keyboard from the dialog in use."""
+    keyboard from the dialog in use. `hints` is what windows said beside
+    their words when they were looked at closely."""
 
     def __init__(self) -> None:
         super().__init__()
         self.texts: dict[str, str] = {}
+        self.hints: set[str] = set()
         self.flashes: list[str] = []
         _application().installEventFilter(self)
         self._timer = QTimer(self, interval=WATCH_MS)
@@ -134,6 +165,11 @@ class ScreenWatch(QObject):
             for text, widget in read(top):
                 if text not in self.texts:
                     self.texts[text] = f"{type(widget).__name__} in {top.windowTitle() or type(top).__name__}"
+
+    def look_closely(self) -> None:
+        """Read what the windows say beside their words."""
+        for top in windows():
+            self.hints |= {words for text in hints(top) if (words := text.translate(SPACES).strip())}
 
     def matching(self, pattern: str) -> list[str]:
         """The texts that match, with the place of each."""

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from netwright.designer import language
@@ -22,18 +23,21 @@ from tests.journeys.conftest import Visit
 from tests.journeys.journey_files import shape_pictures
 from tests.journeys.person import Person
 
+HAN = re.compile("[\u4e00-\u9fff]")
 WORD = re.compile(r"[A-Za-z]{2,}")
 NAMES = frozenset(
     WORD.findall(
         "Adam adamw AdamW Alt AUROC auto CAM Cam CNN cosine cpu CPU csv CSV Ctrl CUDA Del Enter Esc export facing "
-        "FGSM float FLOP FLOPs GFLOP GiB gloo GPT GPU gpu Grad Hz int kFLOPs kHz KiB LSTM MAE MFLOP MFLOPs MiB MPS "
-        "multi NARX Net Netwright onnx ONNX parallel Parquet PGD pt px PyTorch ReLU RMS RMSE ROCm Run Runtime SHAP "
-        "Shift Softmax Tab TCN text TFLOP token torch untitled wav west XPU zscore " + cpu_model()
+        "FGSM float FLOP FLOPs GFLOP GiB gloo GPT GPU gpu Grad HTML Hutter Hz int JSON Keras kFLOPs kHz KiB logits "
+        "LSTM MAE McNemar MFLOP MFLOPs MiB MPS multi NARX Net Netwright onnx ONNX parallel Parquet PGD PNG pt px "
+        "Python PyTorch ReLU RMS RMSE ROC ROCm Runtime set SHAP SVG top "
+        "Shift Softmax Tab TCN TFLOP torch untitled wav west XPU zscore " + cpu_model()
     )
 )
 """Names of products, layers, measures, keys, units and the processor, which are the same in Chinese."""
 NO_WORDS = re.compile(
-    r"(?:^|(?<= ))[/~]\w[^，。）\n]*|\b\w+_\d+(?:/\w+)*\b|[\w.]+\.(?:csv|wav|onnx|netwright)\b"  # paths, layers, files
+    r"(?:^|(?<=[ ：]))[/~]\w[^，。）\n]*|\b\w+_\d+(?:/\w+)*\b|\btraining\.\w+"  # paths, layers, options
+    r"|[\w.]+\.(?:csv|wav|onnx|netwright)\b"  # files
     r"|· [A-Z][\w -]+$|accuracy > 98|\b[A-Z]\b"  # the English name beside the Chinese one, the example of a query
 )
 
@@ -41,6 +45,14 @@ NO_WORDS = re.compile(
 def english(texts: Iterable[str]) -> list[str]:
     """Return the texts with a word that is none of the names."""
     return sorted({text for text in texts if set(WORD.findall(NO_WORDS.sub(" ", text))) - NAMES})
+
+
+def english_hints(texts: Iterable[str]) -> list[str]:
+    """Return the lines with English words of hints. Below a Chinese line, the help of an option has all of the English
+    one, which is left out."""
+    texts = [text for text in texts if not re.search(r"^[/~]", text)]
+    lines = (line for text in texts for line in text.split("\n") if HAN.search(line) or not HAN.search(text))
+    return english(lines)
 
 
 def table(path: Path) -> None:
@@ -136,8 +148,42 @@ def test_own_data_is_learned_in_chinese(person: Person, place: Path, make: Calla
         person.look(page)
     with person.dialog(lambda: person.export(place / "out.onnx")):
         person.click("Export…")
-    found = english(person.watch.texts)
+    _only_chinese(person)
+
+
+def _only_chinese(person: Person, hints: Iterable[str] = ()) -> None:
+    texts = person.watch.texts
+    found = [f"{text} ({texts[text]})" for text in english(texts)] + english_hints(hints)
     assert not found, "\n".join(found)
+
+
+@pytest.mark.journey
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("machine", ["usual"], indirect=True)
+def test_runs_are_compared_and_varied_and_refused_in_chinese(person: Person, place: Path) -> None:
+    table(place / "乘客.csv")
+    person.drop(place / "乘客.csv")
+    person.make_network()
+    person.train_to_the_end(epochs=2)
+    person.train(epochs=3)
+    person.wait_to_see("^2 个运行")
+    person.wait_to_see("^3 轮，")
+    person.click_row("^运行 1$")
+    person.press(Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    person.wait_to_see("^运行 2 · .*和运行 1 · ")
+    person.look("compared")
+    person.click("Answers")
+    person.wait_to_see("McNemar")
+    person.look("answers compared")
+    person.run_sweep({"Initial learn rate": "0.001, 0.02"})
+    person.wait_to_see("^已完成，")
+    person.look("swept")
+    person.click_row("^运行 2$")
+    (place / "乘客.csv").unlink()
+    person.train()
+    person.wait_to_see("^没有文件或文件夹 ")
+    person.look("refused")
+    _only_chinese(person, person.watch.hints)
 
 
 @pytest.mark.journey
