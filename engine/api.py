@@ -248,7 +248,7 @@ def explain(
 ) -> Explanation:
     """Explain the network of a model by a method that `netwright-engine explain --help` lists. `sample`: its number in
     the split, or a file. `options`: `layer`, `class_name`, `column`, `reduction`, `window`. `model`: see
-    `MODEL_OPTIONS`. Raises `UserError`."""
+    `MODEL_OPTIONS`, and `device` as of `evaluate`. Raises `UserError`."""
     for name in {*(options or {})} - {*EXPLAIN_OPTIONS}:
         raise UserError(f"explain has no option '{name}'.{did_you_mean(name, EXPLAIN_OPTIONS)}")
     declared = installed_operation("explain")
@@ -260,7 +260,7 @@ def explain(
         weights=weights,
         trusted=trust,
         **(options or {}),
-        **said_of_model(model),
+        **said_of_model(model, (*MODEL_OPTIONS, "device")),
     )
     result = declared.run(request)
     details = {name: value for name, value in declared.write(result).items() if name not in ("path", "file", "cached")}

@@ -30,6 +30,7 @@ from netwright.app.analysis.inside_cards import SaveTable, cards_of, sample_line
 from netwright.app.analysis.inside_views import Array
 from netwright.app.analysis.result_cards import SPLITS
 from netwright.app.analysis.run_facts import RunFacts, facts_of
+from netwright.app.answer_device import answer_device
 from netwright.app.data.dataset_tracker import progress_text
 from netwright.app.runs.segments import RunPage
 from netwright.app.shell import Shell
@@ -255,7 +256,7 @@ class InsidePage(RunPage):
 
     def _question(self, **values: Any) -> ExplainRequest:
         """Return a question about the run."""
-        return ExplainRequest(folder=Path(self._folder), **{**values, **self.named})
+        return ExplainRequest(folder=Path(self._folder), device=answer_device(), **{**values, **self.named})
 
     def _on_clicked(self) -> None:
         if self._request is not None:

@@ -11,6 +11,7 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.progress import report
 from netwright.engine.data.sources.source import Array
 from netwright.engine.data.tables.histograms import of_numbers
+from netwright.engine.models.trained_model import DEVICE
 from netwright.engine.network.analysis import owner_path
 from netwright.engine.network.receptive_field import receptive_fields
 from netwright.engine.training.metrics import channels_last
@@ -83,8 +84,8 @@ def _add_distribution(subject: Subject, layer: Layer, findings: Found) -> None:
         findings.told["notes"] = [f"There is no distribution over samples: {error}"]
         return
     pieces, means, largest = [], [], []
-    for _, inputs, _ in subject.batches(places, BATCH):
-        output = subject.outputs_at(subject.answering, inputs, {layer.path})[layer.path].float()
+    for _, _, outputs in subject.layer_outputs(places, BATCH, {layer.path}):
+        output = outputs[layer.path].float()
         last = channels_last(output)
         pieces.append(last.reshape(-1)[:: 1 + last.numel() // 100_000].numpy())
         means.append(rows_of(output).sum(0))
@@ -167,9 +168,8 @@ def filters(subject: Subject, name: str) -> Found:
     layer = subject.layer(name, lambda layer: layer.key in CONVOLUTIONS, "2-D convolution, whose filters are pictures")
     prefix = subject.trained.module_names[owner_path(subject.trained.network, layer.path)]
     weights = subject.module.state_dict()
-    weight = next(
-        weights[f"{module_name}.weight"] for module_name in prefix if f"{module_name}.weight" in weights
-    ).float()
+    weight = next(weights[f"{module_name}.weight"] for module_name in prefix if f"{module_name}.weight" in weights)
+    weight = weight.to(DEVICE, torch.float32)
     if layer.key == "transposed_conv2d":
         weight = weight.transpose(0, 1)
     kernels = weight[:MOST_MAPS].numpy()

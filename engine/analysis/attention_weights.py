@@ -13,6 +13,7 @@ from netwright.engine.analysis.subject import Sample, Subject
 from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import quoted
 from netwright.engine.data.sources.tokens import token_names
+from netwright.engine.models.trained_model import DEVICE
 
 MOST_STEPS = 512
 """Steps up to which weights are told whole; of more, evenly spaced ones."""
@@ -30,7 +31,7 @@ def weights_of(
     """Return the weights (..., queries, keys) that `scaled_dot_product_attention` uses; each row adds to one."""
     scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
     if is_causal:
-        causal_mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+        causal_mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
         scores = scores.masked_fill(~causal_mask, float("-inf"))
     if mask is not None:
         scores = scores.masked_fill(~mask, float("-inf")) if mask.dtype == torch.bool else scores + mask
@@ -57,7 +58,7 @@ class _Watch(TorchFunctionMode):
         elif func is torch.Tensor.softmax and result.ndim == SCORE_AXES:
             weights = result
         if weights is not None and self.path:
-            self.found.setdefault(self.path, []).append(weights.detach())
+            self.found.setdefault(self.path, []).append(weights.detach().to(DEVICE))
         return result
 
 
@@ -80,7 +81,7 @@ def attention(subject: Subject, sample: Sample, name: str) -> Found:
     paths = {path for path, layer in subject.layers.items() if layer.family == "Attention"}
     watch = _Watch()
     with torch.no_grad(), watch:
-        _Walk(subject.answering, watch, paths).run(*sample.inputs)
+        _Walk(subject.answering, watch, paths).run(*subject.placed(sample.inputs))
     findings = Found({"layers": [], "tokens": _tokens(subject, sample)})
     names = [subject.layers[path].name for path in watch.found]
     if not names:

@@ -17,6 +17,7 @@ from netwright.engine.core.extras import import_extra
 from netwright.engine.core.progress import report
 from netwright.engine.data.loading.batches import Tensors
 from netwright.engine.data.sources.source import Array
+from netwright.engine.models.trained_model import DEVICE
 from netwright.engine.project.preparation import InputPreparation
 
 STEPS = 50
@@ -38,7 +39,7 @@ def grad_cam(subject: Subject, sample: Sample, target: Target, layer: str) -> Fo
     module, probes = subject.probed(image_layer.path)
     cam = captum.LayerGradCam(subject.scores(module), *probes)
     inputs = _with_slopes(sample.inputs, number)
-    weights = cam.attribute(inputs, target=target.place, relu_attributions=True).detach()
+    weights = cam.attribute(inputs, target=target.place, relu_attributions=True).detach().to(DEVICE)
     size = (input_part.sizes[1] or weights.shape[2], input_part.sizes[2] or weights.shape[3])
     heat = captum.LayerAttribution.interpolate(weights, size, interpolate_mode="bilinear")
     facts = {"layer": image_layer.name, "layer_path": image_layer.path, "is_signed": False}

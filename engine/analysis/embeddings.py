@@ -44,10 +44,8 @@ def embedding(subject: Subject, name: str, reduction: str = "pca", most: int = M
     first, target_facts = subject.record.targets[0], subject.trained.wanted[0].facts
     is_class = first.task == "classes" and target_facts.per == "sample"
     count = 0
-    for some, inputs, targets in subject.batches(places, BATCH):
-        values = subject.outputs_at(subject.answering, inputs, {layer.path})[layer.path]
-        rows.append(rows_of(values).double())
-        outputs = subject.trained.outputs(subject.answering, inputs[: subject.num_inputs])
+    for (some, _, targets), outputs, values in subject.layer_outputs(places, BATCH, {layer.path}):
+        rows.append(rows_of(values[layer.path]).double())
         prediction = present(subject.record, [x.numpy() for x in outputs])[0]
         labels.append(_number(targets[0].numpy(), is_class=is_class))
         predictions.append(_number(np.asarray(prediction.values), is_class=is_class))

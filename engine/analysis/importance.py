@@ -4,8 +4,10 @@ Breiman: Random forests, 2001. Friedman: Greedy function approximation, 2001. Go
 box, 2015, for the spread of the curves of single samples.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
 
 import numpy as np
 import torch
@@ -18,6 +20,7 @@ from netwright.engine.core.progress import report
 from netwright.engine.data.loading.apply_preparation import present
 from netwright.engine.data.loading.batches import Tensors
 from netwright.engine.data.sources.source import Array
+from netwright.engine.models.trained_model import outputs_in_order
 from netwright.engine.project.dataset_info import IGNORED
 from netwright.engine.project.preparation import ColumnPreparation
 
@@ -76,15 +79,21 @@ def permutation(subject: Subject) -> Found:
     generator = np.random.default_rng(SEED)
     measured = "RMSE" if subject.record.targets[0].task == "numbers" else "accuracy"
     sign = 1.0 if measured == "RMSE" else -1.0
-    best = _measure(subject, inputs, targets[0])
+
+    def shuffled() -> Iterator[Tensors]:
+        yield inputs
+        for column in columns:
+            for _ in range(REPEATS):
+                order = torch.from_numpy(generator.permutation(len(places)))
+                changed = inputs[column.input].clone()
+                changed[:, column.numbers] = changed[order][:, column.numbers]
+                yield _with(inputs, column.input, changed)
+
+    measures = (_measure(subject, answers, targets[0]) for answers in _answers(subject, shuffled()))
+    best = next(measures)
     features = []
     for number, column in enumerate(columns):
-        worse = []
-        for _ in range(REPEATS):
-            order = torch.from_numpy(generator.permutation(len(places)))
-            changed = inputs[column.input].clone()
-            changed[:, column.numbers] = changed[order][:, column.numbers]
-            worse.append(sign * (_measure(subject, _with(inputs, column.input, changed), targets[0]) - best))
+        worse = [sign * (measure - best) for measure in islice(measures, REPEATS)]
         features.append((float(np.mean(worse)), float(np.std(worse)), column.name))
         report(number + 1, len(columns), "columns")
     rows = [{"name": name, "value": value, "std": std} for value, std, name in sorted(features, reverse=True)]
@@ -96,18 +105,35 @@ def _with(inputs: Tensors, number: int, changed: torch.Tensor) -> Tensors:
     return tuple(changed if at == number else x for at, x in enumerate(inputs))
 
 
-def _values(subject: Subject, inputs: Tensors) -> Iterator[Array]:
-    """Yield the answers of the network (n, K), batch by batch: probabilities of classes or labels, or numbers."""
-    for start in range(0, len(inputs[0]), BATCH):
-        outputs = subject.trained.outputs(subject.answering, tuple(x[start : start + BATCH] for x in inputs))
+def _replaced(x: torch.Tensor, column: Column, row: Array) -> torch.Tensor:
+    """Return an input whose samples all have the numbers of a row in a column."""
+    changed = x.clone()
+    changed[:, column.numbers] = torch.from_numpy(row).to(x.dtype)
+    return changed
+
+
+def _answers(subject: Subject, changes: Iterable[Tensors]) -> Iterator[Array]:
+    """Yield the answers of the network (N, K) for all samples, per change of their inputs: probabilities of classes or
+    labels, or numbers. They are computed on all devices of the model."""
+
+    def batches() -> Iterator[tuple[bool, Tensors]]:
+        for inputs in changes:
+            starts = range(0, len(inputs[0]), BATCH)
+            yield from ((start == starts[-1], tuple(x[start : start + BATCH] for x in inputs)) for start in starts)
+
+    pieces: list[Array] = []
+    for (is_last, _), outputs in outputs_in_order(subject.trained, subject.answering, batches(), itemgetter(1)):
         answers = present(subject.record, [x.numpy() for x in outputs])[0]
         values = answers.values if answers.probabilities is None else answers.probabilities
-        yield np.asarray(values, np.float64).reshape(len(outputs[0]), -1)
+        pieces.append(np.asarray(values, np.float64).reshape(len(outputs[0]), -1))
+        if is_last:
+            yield np.concatenate(pieces)
+            pieces.clear()
 
 
-def _measure(subject: Subject, inputs: Tensors, target: torch.Tensor) -> float:
+def _measure(subject: Subject, answers: Array, target: torch.Tensor) -> float:
     """Return the accuracy, or the RMSE of numbers."""
-    answers, true = np.concatenate([*_values(subject, inputs)]), target.numpy()
+    true = target.numpy()
     match subject.record.targets[0].task:
         case "classes":
             is_there = true != IGNORED
@@ -138,12 +164,8 @@ def partial_dependence(subject: Subject, name: str = "") -> Found:
     findings.told |= {"samples": len(inputs[0]), "split": subject.split, "is_share": first.task != "numbers"}
     for number, column in enumerate(columns):
         rows, grid, labels = _grid(column, inputs[column.input].numpy())
-        curves = []
-        for row in rows:
-            changed = inputs[column.input].clone()
-            changed[:, column.numbers] = torch.from_numpy(row).to(changed.dtype)
-            curves.append(np.concatenate([*_values(subject, _with(inputs, column.input, changed))]))
-        whole = np.stack(curves)  # grid, samples, outputs
+        changes = (_with(inputs, column.input, _replaced(inputs[column.input], column, row)) for row in rows)
+        whole = np.stack([*_answers(subject, changes)])  # grid, samples, outputs
         low, high = np.percentile(whole, SPREAD, axis=1)
         findings.arrays |= {f"grid_{number}": grid, f"mean_{number}": whole.mean(1)}
         findings.arrays |= {f"low_{number}": low, f"high_{number}": high}

@@ -12,6 +12,7 @@ from netwright.engine.analysis.attributions import image_input
 from netwright.engine.analysis.subject import Subject, as_picture
 from netwright.engine.core.progress import report
 from netwright.engine.data.sources.source import Array
+from netwright.engine.models.trained_model import DEVICE
 from netwright.engine.training.metrics import channels_last
 
 STEPS = 96
@@ -88,7 +89,7 @@ class _Ascent:
         inputs = [x if at == self._number else other for at, other in enumerate(self._inputs)]
         scores: torch.Tensor = self._module(*inputs)
         if self._seen:
-            last = channels_last(self._seen[0])
+            last = channels_last(self._seen[0]).to(DEVICE)
             scores = last.reshape(len(last), -1, last.shape[-1]).mean(1)
         return scores[torch.arange(len(x)), torch.tensor(self._channels)]
 

@@ -21,13 +21,15 @@ from netwright.engine.data.loading.loaded import LoadedData
 from netwright.engine.data.loading.preview import target_text
 from netwright.engine.data.sources.source import Array
 from netwright.engine.lowering.module import build
-from netwright.engine.models.trained_model import Model
+from netwright.engine.models.trained_model import DEVICE, Model, outputs_in_order
 from netwright.engine.network.analysis import named_path, type_at
 from netwright.engine.project.bindings import folding
 from netwright.engine.project.preparation import InputPreparation
 from netwright.engine.training.metrics import channels_last
 
 PROBE = "netwright_probe"
+Batch = tuple[list[int], Tensors, Tensors]
+"""Places, inputs and targets of samples."""
 MOST_ANSWERS = 5
 
 
@@ -110,7 +112,7 @@ class Subject:
         inputs, targets = self.dataset.at(torch.tensor(places))
         return inputs[: self.num_inputs] if len(places) == 1 else inputs, targets
 
-    def batches(self, places: list[int], size: int) -> Iterator[tuple[list[int], Tensors, Tensors]]:
+    def batches(self, places: list[int], size: int) -> Iterator[Batch]:
         """Yield places, inputs and targets of samples in batches; one by one where sequences are padded."""
         step = 1 if self.trained.is_padded else size
         for start in range(0, len(places), step):
@@ -227,23 +229,42 @@ class Subject:
 
     def outputs_at(self, module: fx.GraphModule, inputs: Tensors, paths: set[str]) -> dict[str, torch.Tensor]:
         """Return the outputs of some layers for inputs, by id path; the first output of a layer with several."""
-        tap = _Tap(module, self._nodes(module), paths)
-        with torch.no_grad():
-            tap.run(*inputs)
-        return tap.found
+        tapped = _Tapped(module, self._inputs, paths)
+        return tapped.named(self.trained.outputs(tapped, inputs))[1]
+
+    def layer_outputs(
+        self, places: list[int], size: int, paths: set[str]
+    ) -> Iterator[tuple[Batch, Tensors, dict[str, torch.Tensor]]]:
+        """Yield `batches` with the answers of the network and the outputs of some layers, by id path, computed on all
+        devices of the model."""
+        tapped = _Tapped(self.answering, self._inputs, paths)
+        batches = self.batches(places, size)
+        for batch, outputs in outputs_in_order(self.trained, tapped, batches, lambda batch: batch[1]):
+            yield batch, *tapped.named(outputs)
 
     def slopes_at(self, inputs: Tensors, place: int) -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
         """Return the output of each layer for inputs that take part in the gradient, and the gradient of the score at a
         place with respect to it, by id path. Layers that the score does not depend on are left out."""
         tap = _Tap(self.module, self._nodes(self.module), set(self.layers))
-        score = self.scores(self.module).of(tap.run(*inputs))[:, place].sum()
+        score = self.scores(self.module).of(tap.run(*self.placed(inputs)))[:, place].sum()
         outputs = {path: output for path, output in tap.found.items() if output.requires_grad}
         slopes = torch.autograd.grad(score, list(outputs.values()), allow_unused=True)
         pairs = zip(outputs.items(), slopes, strict=True)
-        return {path: (output.detach(), slope) for (path, output), slope in pairs if slope is not None}
+        return {
+            path: (output.detach().to(DEVICE), slope.to(DEVICE)) for (path, output), slope in pairs if slope is not None
+        }
+
+    def placed(self, inputs: Tensors) -> Tensors:
+        """Return inputs on the device of the network. Gradients flow back."""
+        return tuple(x.to(self.trained.device) for x in inputs)
+
+    @property
+    def _inputs(self) -> list[str]:
+        """Ids of the input layers."""
+        return [layer.id for layer in self.trained.network.inputs]
 
     def _nodes(self, module: fx.GraphModule) -> dict[str, fx.Node]:
-        return layer_nodes(module, [layer.id for layer in self.trained.network.inputs])
+        return layer_nodes(module, self._inputs)
 
     def probed(self, *paths: str) -> tuple[nn.Module, list[nn.Module]]:
         """Return the network, and per layer a module in it that the output of the layer passes through. Raises
@@ -299,7 +320,7 @@ class Subject:
 
     def scores(self, module: nn.Module) -> "Scores":
         """Return the module of one score per class or number."""
-        return Scores(module, self.trained.wanted[0].is_binary)
+        return Scores(module, self.trained.device, self.trained.wanted[0].is_binary)
 
     def compared(self, sample: Sample) -> dict[str, Any]:
         """Return the facts about a sample: its origin, and the answers of the network."""
@@ -307,14 +328,15 @@ class Subject:
 
 
 class Scores(nn.Module):
-    """Scores (N, K) of classes or numbers: the first output, averaged over steps, pixels or voxels."""
+    """Scores (N, K) of classes or numbers: the first output, averaged over steps, pixels or voxels. Inputs and scores
+    are on the CPU, the module is on a device."""
 
-    def __init__(self, module: nn.Module, is_binary: bool = False) -> None:
+    def __init__(self, module: nn.Module, device: torch.device, is_binary: bool = False) -> None:
         super().__init__()
-        self.module, self.is_binary = module, is_binary
+        self.module, self.device, self.is_binary = module, device, is_binary
 
     def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
-        return self.of(self.module(*inputs))
+        return self.of(self.module(*(x.to(self.device) for x in inputs))).to(DEVICE)
 
     def of(self, outputs: Any) -> torch.Tensor:
         """Return the scores of outputs of the module."""
@@ -336,6 +358,25 @@ class _Tap(fx.Interpreter):
         if n.name in self._wanted:
             self.found[self._wanted[n.name]] = result[0] if isinstance(result, tuple) else result
         return result
+
+
+class _Tapped(nn.Module):
+    """A module that gives the outputs of some of its layers after its own. Copies of it are as good."""
+
+    def __init__(self, module: fx.GraphModule, inputs: list[str], paths: set[str]) -> None:
+        super().__init__()
+        self.module, self.inputs = module, inputs
+        self.paths = [path for path in layer_nodes(module, inputs) if path in paths]
+
+    def forward(self, *inputs: torch.Tensor) -> Tensors:
+        tap = _Tap(self.module, layer_nodes(self.module, self.inputs), {*self.paths})
+        outputs = as_tuple(tap.run(*inputs))
+        return (*outputs, *(tap.found[path] for path in self.paths))
+
+    def named(self, outputs: Tensors) -> tuple[Tensors, dict[str, torch.Tensor]]:
+        """Return the outputs of the module, and those of layers by path."""
+        count = len(outputs) - len(self.paths)
+        return outputs[:count], dict(zip(self.paths, outputs[count:], strict=True))
 
 
 def layer_nodes(module: fx.GraphModule, inputs: list[str]) -> dict[str, fx.Node]:

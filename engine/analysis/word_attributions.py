@@ -15,6 +15,7 @@ from netwright.engine.analysis.attributions import AT_ONCE, STEPS, Alone, captum
 from netwright.engine.analysis.subject import Layer, Sample, Subject, Target
 from netwright.engine.core.errors import UserError
 from netwright.engine.data.sources.tokens import decoded, token_names
+from netwright.engine.models.trained_model import DEVICE
 from netwright.engine.project.preparation import InputPreparation
 
 SPACE = 32
@@ -56,7 +57,7 @@ def word_gradients(subject: Subject, sample: Sample, number: int, target: Target
         internal_batch_size=AT_ONCE,
         return_convergence_delta=True,
     )
-    tokens = sum(share[0].detach().float().sum(-1) for share in shares).numpy()
+    tokens = sum(share[0].detach().to(DEVICE, torch.float32).sum(-1) for share in shares).numpy()
     findings = _found(part, x, [float(tokens[places].sum()) for _, places in words_of(part, x[0].tolist())], name)
     findings.told |= {"convergence_delta": float(delta[0]), "steps": STEPS}
     return findings

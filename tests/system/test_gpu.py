@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from netwright.engine.hardware.devices import probe
@@ -165,6 +166,22 @@ def test_weights_without_a_gradient_do_not_stop_several_gpus(compression: str, t
     own = {**GPUS, "gradient_compression": compression}
     done = train(digits(partly_still(), own, **SHORT, **EXACT), tmp_path / "run")
     assert done.losses[-2] < done.losses[0]
+
+
+@pytest.mark.parametrize("method", ["gradcam", "integrated_gradients", "occlusion", "embedding", "max_activation"])
+def test_explaining_on_a_gpu_shows_what_the_cpu_shows(method: str, tmp_path: Path) -> None:
+    done = train(digits(convolution(), GPU, **SHORT, **EXACT), tmp_path / "run")
+    arrays = []
+    for device in ("cpu", "gpu", "multi-gpu"):
+        file = tmp_path / f"{device}.npz"
+        engine("explain", done.folder.path, "--method", method, "--device", device, "--fresh", "-o", file)
+        with np.load(file) as stored:
+            arrays.append({name: stored[name] for name in stored})
+    one, *others = arrays
+    for other in others:
+        assert {*other} == {*one}
+        for name in one:
+            assert np.allclose(other[name], one[name], rtol=1e-3, atol=1e-2 if method == "max_activation" else 1e-3)
 
 
 def test_evaluating_on_a_gpu_says_what_the_cpu_says(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from netwright.engine.core.text import answer_in_words
 from netwright.engine.operations.model_request import DataOfModelRequest
 from netwright.engine.operations.operation import (
     Argument,
+    Device,
     Fresh,
     Line,
     Operation,
@@ -72,6 +73,7 @@ class ExplainRequest(DataOfModelRequest):
         Path | None, Argument("where the arrays go if the run's folder cannot be written", faces=("window",))
     ] = None
     fresh: Fresh = False
+    device: Device = "auto"
 
     def check(self) -> None:
         """Refuse a window of no size, and a file of another kind."""

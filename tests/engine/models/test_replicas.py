@@ -10,6 +10,9 @@ import pytest
 import torch
 from torch import nn
 
+from netwright.engine.analysis.explanations import Explanation, Question, explain
+from netwright.engine.analysis.importance import BATCH
+from netwright.engine.analysis.subject import Subject
 from netwright.engine.cli.main import main
 from netwright.engine.hardware import devices
 from netwright.engine.models.open_model import open_model
@@ -91,6 +94,44 @@ def test_answers_and_robustness_are_those_of_one_device(run: Path, capsys: pytes
     assert likeliest[0] == pytest.approx(likeliest[1], rel=1e-5)
     for curve, other in zip(curves, other_curves, strict=True):
         assert other["values"] == pytest.approx(curve["values"], abs=0.01)
+
+
+def explained(run: Path, word: str, question: Question) -> Explanation:
+    """Return an explanation for the training split, computed on the devices that a word means."""
+    return explain(Subject(open_model(ModelChoice(run, device=word)), "training"), question, fresh=True)
+
+
+@pytest.mark.usefixtures("cores")
+@pytest.mark.parametrize("method", ["activations", "embedding", "integrated_gradients"])
+def test_explanations_are_those_of_one_device(run: Path, method: str) -> None:
+    one, several = (explained(run, word, Question(method, place=3)) for word in WORDS)
+    assert {*one.arrays} == {*several.arrays}
+    for name, array in one.arrays.items():
+        assert several.arrays[name] == pytest.approx(array, rel=1e-4, abs=1e-5), name
+
+
+@pytest.mark.usefixtures("cores")
+def test_importance_is_that_of_one_device(tmp_path: Path) -> None:
+    a, b = np.random.default_rng(0).standard_normal((2, 6000))
+    rows = (f"{u:.5f},{v:.5f},{2 * u + v:.5f}" for u, v in zip(a, b, strict=True))
+    (tmp_path / "a.csv").write_text("\n".join(["a,b,y", *rows]))
+    network = chain(layer("feature_input", channels=2, normalization="none"), layer("fully_connected", outputs=1))
+    project = Project(network)
+    project = replace(
+        project,
+        data=project.data.replace(source="table", path=str(tmp_path / "a.csv"), response="y", task="numbers"),
+        environment=project.environment.replace(target="cpu", threads=1),
+        training=project.training.replace(max_epochs=1),
+    )
+    table = train(project, tmp_path / "run").folder.path
+    one, several = (explained(table, word, Question("permutation")) for word in WORDS)
+    assert one.told["samples"] > BATCH  # several batches per change of the inputs
+    assert [row["name"] for row in several.told["features"]] == [row["name"] for row in one.told["features"]]
+    for row, other in zip(one.told["features"], several.told["features"], strict=True):
+        assert other["value"] == pytest.approx(row["value"], rel=1e-5)
+    one, several = (explained(table, word, Question("partial_dependence")) for word in WORDS)
+    for name, array in one.arrays.items():
+        assert several.arrays[name] == pytest.approx(array, rel=1e-5), name
 
 
 def test_batches_come_in_their_order_and_an_error_ends_all(run: Path, cores: int) -> None:
