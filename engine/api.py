@@ -35,6 +35,7 @@ from netwright.engine.scripting.following import (
     models,
     promote,
     queue_add,
+    queue_answer,
     register,
     said_of_model,
     start,
@@ -57,6 +58,7 @@ from netwright.engine.scripting.results import (
     load_experiment,
     load_run,
     queue_list,
+    queue_result,
 )
 
 if TYPE_CHECKING:
@@ -108,7 +110,9 @@ __all__ = [
     "promote",
     "prune",
     "queue_add",
+    "queue_answer",
     "queue_list",
+    "queue_result",
     "register",
     "report",
     "robustness",

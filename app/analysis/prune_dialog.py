@@ -26,6 +26,7 @@ from netwright.app.dialog import Dialog
 from netwright.app.plots.card import FigureCard
 from netwright.app.plots.pruning_plot import PruningPlot
 from netwright.app.plots.words import metric_title
+from netwright.app.runs.background_answers import leave_in_background
 from netwright.app.shell import Shell
 from netwright.designer import theme
 from netwright.designer.engine_messages import message_text, title_text
@@ -80,6 +81,9 @@ class PruneDialog(Dialog):
         self.table.verticalHeader().hide()
         self.table.setAccessibleName(tr("Amounts"))
         self.create_button, close = QPushButton(tr("Create project…")), QPushButton(tr("Close"))
+        self.leave = QPushButton(tr("In the background"))
+        self.leave.setToolTip(tr("Search on, also when the window is closed; the list of runs has the result"))
+        self.leave.clicked.connect(self.leave_in_background)
         self.create_button.setToolTip(tr("A project with the network of the selected row"))
         column, top, bottom = QVBoxLayout(self), QHBoxLayout(), QHBoxLayout()
         column.setSpacing(12)
@@ -87,7 +91,7 @@ class PruneDialog(Dialog):
         top.addWidget(self.way)
         top.addStretch(1)
         bottom.addWidget(self.state, 1)
-        for button in (self.create_button, close):
+        for button in (self.leave, self.create_button, close):
             button.setAutoDefault(False)
             bottom.addWidget(button)
         column.addLayout(top)
@@ -118,6 +122,7 @@ class PruneDialog(Dialog):
         self._rows = ()
         self.plot.show_rows((), "")
         self.budget.setVisible(self._is_search)
+        self.leave.setVisible(self._is_search)
         self._on_selected()
         if self._is_search:
             self._end()
@@ -133,6 +138,13 @@ class PruneDialog(Dialog):
             return
         self._budget = self.budget.request(self._run.path.absolute())
         self._start(self._budget, self.show_candidates, tr("Searching…"))
+
+    def leave_in_background(self) -> None:
+        """Search on in a process that outlives the window. The next search here begins with what was trained."""
+        self._end()
+        self._budget = self.budget.request(self._run.path.absolute())
+        leave_in_background(self._shell, COMPRESS, self._budget)
+        self._say(tr("The search goes on in the background; the list of runs has its result."))
 
     def _start(
         self, request: PruneRequest | CompressRequest, on_result: Callable[[dict[str, Any]], None], text: str

@@ -19,6 +19,7 @@ from netwright.app.plots.comparison_plot import run_colour
 from netwright.app.plots.plot import Plot
 from netwright.app.plots.plot_items import Legend, Line, Markers
 from netwright.app.plots.words import metric_in_a_line
+from netwright.app.runs.background_answers import leave_in_background
 from netwright.app.shell import Shell
 from netwright.app.widgets import text_table
 from netwright.designer import markup, theme
@@ -125,6 +126,7 @@ class RobustnessPage(CardsPage):
         self._is_asked = False
         """Whether the run was measured, or is to be only when the button is clicked."""
         self.button, self.store = QPushButton(tr("Measure")), QPushButton(tr("Store threshold"))
+        self.leave = QPushButton(tr("In the background"))
         self.state = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -134,8 +136,10 @@ class RobustnessPage(CardsPage):
         self.button.clicked.connect(self._on_clicked)
         self.store.clicked.connect(lambda: self.measure(stores=True))
         self.store.setToolTip(tr("Keep the threshold with the network: predictions then name samples below it"))
+        self.leave.clicked.connect(self.leave_in_background)
+        self.leave.setToolTip(tr("Measure on, also when the window is closed; the list of runs has the result"))
         theme.mark(self.state, "role", "muted")
-        for widget in (self.button, self.store):
+        for widget in (self.button, self.leave, self.store):
             row.addWidget(widget)
         row.addSpacing(8)
         row.addWidget(self.state, 1)
@@ -166,9 +170,16 @@ class RobustnessPage(CardsPage):
         request = RobustnessRequest(**self.named, store=stores, device=answer_device())
         self._request = self.shell.server.ask(OPERATION, request, self.show_result, self._on_failed)
         self.button.setText(tr("Cancel"))
+        self.leave.show()
         self.state.setText(tr("Measuring: attacks take some seconds…"))
         if self.pages.currentIndex() == 0:
             self.say(tr("Measuring…"))
+
+    def leave_in_background(self) -> None:
+        """Measure on in a process that outlives the window."""
+        self._forget()
+        self._is_asked = True
+        leave_in_background(self.shell, OPERATION, RobustnessRequest(**self.named, device=answer_device()))
 
     def _on_clicked(self) -> None:
         if self._request is not None:
@@ -193,6 +204,7 @@ class RobustnessPage(CardsPage):
         if request is not None:
             self.shell.server.cancel(request)
         self.button.setText(tr("Measure again"))
+        self.leave.hide()
 
     def _on_failed(self, reason: str) -> None:
         self._end()

@@ -9,11 +9,13 @@ from PySide6.QtCore import QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QMouseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
+from netwright.app.runs.background_answers import ResultDialog, news
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.engine_messages import message_text
 from netwright.designer.language import tr
 from netwright.engine.core.errors import UserError
+from netwright.engine.runs import queued_answers
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.history import ProjectKey
 from netwright.engine.runs.machine_shares import EXPERIMENT, holdings
@@ -48,6 +50,7 @@ class QueueController(QObject):
         """The project whose entries are shown; None for all."""
         self._timer = QTimer(self, interval=look_ms)
         self._timer.timeout.connect(self.look)
+        news.added.connect(self.look)
 
     @property
     def waiting(self) -> list[Entry]:
@@ -84,8 +87,9 @@ class QueueController(QObject):
         if has_news:
             self.changed.emit()
         for entry in entries:
-            has_passed = entry.is_over and bool(entry.run_dir) and entry.id in were_waiting
-            if has_passed or (entry.state == "running" and entry.id not in were_running):
+            has_passed = entry.is_over and entry.id in were_waiting
+            has_begun = entry.state == "running" and entry.id not in were_running
+            if entry.run_dir and (has_passed or has_begun):
                 self.began.emit(entry)
         is_to_come = any(not entry.is_over for entry in entries)
         if is_to_come or self.is_seen:
@@ -133,6 +137,10 @@ class QueueController(QObject):
         place = own[to - 1] if 0 < to <= len(own) else own[-1] + 1 if own else 1
         self._do(lambda: self.queue.move(id, place))
 
+    def stop(self, id: int) -> None:
+        """Stop an answer that is computed."""
+        self._do(lambda: queued_answers.stop(self.queue, id))
+
     def remove(self, id: int) -> None:
         """Remove an entry."""
         self._do(lambda: self.queue.remove(id))
@@ -150,11 +158,12 @@ class QueueController(QObject):
 
     def close(self) -> None:
         """Stop reading the queue."""
+        news.added.disconnect(self.look)
         self._timer.stop()
 
 
 MOST_ROWS = 6
-SIGNS = {"refused": ("✕", "error")}
+SIGNS = {"refused": ("✕", "error"), "failed": ("✕", "error"), "finished": ("✓", "muted"), "running": ("●", "muted")}
 
 
 class QueueRow(QWidget):
@@ -308,12 +317,20 @@ class QueuePanel(QWidget):
             if is_first:
                 up.setToolTip(tr("Already the next one"))
             row.add("play", tr("Train now")).clicked.connect(lambda: controller.start_now(id))
+        if entry.operation and entry.state == "running":
+            row.add("stop", tr("Stop")).clicked.connect(lambda: controller.stop(id))
+        if entry.operation and entry.state == "finished":
+            row.add("log", tr("Show the result")).clicked.connect(lambda: self.show_result(entry))
         if entry.is_waiting or entry.is_over:
             row.add("close", tr("Remove from the queue")).clicked.connect(lambda: controller.remove(id))
 
+    def show_result(self, entry: Entry) -> None:
+        """Show what an answer has come to."""
+        ResultDialog(self._controller.queue, entry, self.window()).open()
+
     def _name_of(self, entry: Entry) -> str:
-        """Return the title of an entry's project, with what differs."""
-        return f"{entry.title} · {entry.about}" if entry.about else entry.title
+        """Return the title of an entry's project, with what differs; of an answer with how far it has come."""
+        return " · ".join(filter(None, (entry.title, entry.about, entry.progress)))
 
     def _place_at(self, y: int) -> tuple[int, int]:
         """Return the place among the waiting rows that a height in the panel stands for, from 0, and its edge."""
@@ -355,6 +372,8 @@ class QueuePanel(QWidget):
 
 
 def _why(entry: Entry) -> str:
+    if entry.operation and not entry.is_waiting:
+        return tr("It goes on when the window is closed") if entry.state == "running" else ""
     return tr("Waiting for another run to end") if entry.after else tr("Waiting for its turn")
 
 

@@ -127,6 +127,7 @@ EXAMPLES = {
     "queue": (
         "queue add digits.netwright --set training.solver=adam",
         "queue run",
+        "queue show 1",
     ),
     "transfer": ("transfer runs/first -o other.netwright --outputs 10 --freeze-up-to relu_1",),
     "weights": ("weights match digits.netwright --from runs/first", "weights list"),

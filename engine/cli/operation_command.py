@@ -18,8 +18,11 @@ from netwright.engine.core.csv_text import CsvWriter
 from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.fields import Bool, Choice, Field, first_clause
 from netwright.engine.core.finite_json import to_json
+from netwright.engine.core.part_registry import imported
 from netwright.engine.operations.operation import FORMS, Document, Line, Operation, Parameter, Shaded, Stream, operation
 from netwright.engine.project.export_options import flag
+
+ADD_ANSWER = "netwright.engine.runs.queued_answers:add"
 
 
 def register(commands: Commands, name: str) -> None:
@@ -81,6 +84,9 @@ def _fill(command: argparse.ArgumentParser, declared: Operation[Any, Any]) -> No
         add_stream(command)
     else:
         add_json(groups.get(FORMS, command), declared.json_help)
+    if declared.may_wait:
+        text = "compute in the background and print the number in the queue, for `queue show` and `queue stop`"
+        command.add_argument("--detach", action="store_true", help=text)
     command.set_defaults(run=partial(run, declared))
 
 
@@ -129,6 +135,11 @@ def run(declared: Operation[Any, Any], arguments: argparse.Namespace) -> int:
 
     calm_threads()
     request = declared.request(**{parameter.name: _value(parameter, arguments) for parameter in _shown(declared)})
+    if getattr(arguments, "detach", False):
+        request.check()
+        entry = imported(ADD_ANSWER)(declared.name, dataclass_json.to_json(request), request.model)
+        print_json(arguments, entry.as_json()) if arguments.json else say(entry.id)
+        return EXIT_DONE
     try:
         is_lazy = declared.stream is not None and getattr(request, "output", None) is None
         with _noted(), showing(declared.doing) if declared.doing and not is_lazy else contextlib.nullcontext():
@@ -137,14 +148,14 @@ def run(declared: Operation[Any, Any], arguments: argparse.Namespace) -> int:
         if stream is not None:
             print_stream(declared, stream, arguments, request, result)
     except UserError as error:
-        _print(declared.error_text(error), is_error=True)
+        print_lines(declared.error_text(error), is_error=True)
         raise
     if stream is None:
         say(*declared.notices(result), to=sys.stderr)
         if arguments.json or _is_json(declared, request):
             print_json(arguments, {**declared.write(result), **declared.failure(result)})
         else:
-            _print(declared.text(request, result))
+            print_lines(declared.text(request, result))
     say(*declared.remarks(result), to=sys.stderr)
     return declared.exit_code(result)
 
@@ -183,7 +194,7 @@ def _value(parameter: Parameter, arguments: argparse.Namespace) -> Any:
     return tuple(value) if parameter.is_repeated else value
 
 
-def _print(lines: Iterable[Line], *, is_error: bool = False) -> None:
+def print_lines(lines: Iterable[Line], *, is_error: bool = False) -> None:
     """Print lines and tables, for an error on standard error."""
     for line in lines:
         if isinstance(line, Document):

@@ -5,7 +5,6 @@ import contextlib
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TextIO
@@ -17,13 +16,14 @@ from netwright.engine.cli.follow_command import RunPosition
 from netwright.engine.cli.printing import is_terminal, say
 from netwright.engine.cli.terminal import LINE_EVERY_S, Display, print_table
 from netwright.engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, UserError, plural
-from netwright.engine.core.text import iso_time
 from netwright.engine.operations.projects import look_at_code, read_project
 from netwright.engine.project.environment import TARGETS
 from netwright.engine.runs.folder import RunFolder, origin
 from netwright.engine.runs.log import EventReader
 from netwright.engine.runs.machine_shares import EXPERIMENT, holdings
 from netwright.engine.runs.queue import Entry, Queue, start_entry, start_work
+from netwright.engine.runs.queued_answers import read_queued_result
+from netwright.engine.runs.queued_answers import stop as stop_entry
 from netwright.engine.runs.summary import read_summary, result_text
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ def register(commands: Commands) -> None:
     for name, function, text in (
         ("start", _start, "train one now, in the background, even while others train"),
         ("move", _move, "move one up or down"),
+        ("show", _show, "show the state of one, and the result of an operation that has finished"),
+        ("stop", _stop, "stop one that trains or computes"),
         ("remove", _remove, "remove some; their runs stay"),
     ):
         subcommand = subcommands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
@@ -96,7 +98,7 @@ def _add(arguments: argparse.Namespace) -> int:
     source = origin(arguments.project)
     look_at_code(project, source.code_base, source.code, trusted=arguments.trust)
     entry = Queue().add_project(project, arguments.project, arguments.after, is_trusted=arguments.trust)
-    print_json(arguments, _as_json(entry)) if arguments.json else say(entry.id)
+    print_json(arguments, entry.as_json()) if arguments.json else say(entry.id)
     return EXIT_DONE
 
 
@@ -106,7 +108,7 @@ def _list(arguments: argparse.Namespace) -> int:
     entries = queue.entries()
     is_worked = queue.is_worked()
     if arguments.json:
-        print_json(arguments, {"is_worked": is_worked, "entries": [_as_json(entry) for entry in entries]})
+        print_json(arguments, {"is_worked": is_worked, "entries": [entry.as_json() for entry in entries]})
         return EXIT_DONE
     if not entries:
         say("The queue is empty. `netwright-engine queue add PROJECT` puts a project in.")
@@ -125,13 +127,12 @@ def _note_damage(queue: Queue) -> None:
     note(f"{file} is damaged: its entry is neither shown nor trained" for file in queue.damaged())
 
 
-def _as_json(entry: Entry) -> dict[str, Any]:
-    return {**asdict(entry), "created": iso_time(entry.created)}
-
-
 def _state(entry: Entry) -> str:
     description = WORDS.get(entry.state, entry.state)
-    return f"{description}: {entry.reason}" if entry.reason and entry.is_over else description
+    if entry.operation and entry.state == "running":
+        description = "computes"
+    beside = entry.reason if entry.is_over else entry.progress
+    return f"{description}: {beside}" if beside else description
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -169,7 +170,7 @@ def _run(arguments: argparse.Namespace) -> int:
 def _tell(arguments: argparse.Namespace, entries: Sequence[Entry], error: Mapping[str, Any] = NO_ERROR) -> None:
     """Print entries as JSON, if asked for."""
     if arguments.json:
-        print_json(arguments, {"entries": [_as_json(entry) for entry in entries], **error})
+        print_json(arguments, {"entries": [entry.as_json() for entry in entries], **error})
 
 
 class QueueProgress:
@@ -236,6 +237,27 @@ def _start(arguments: argparse.Namespace) -> int:
         if not claim.entry.is_waiting:
             raise UserError(f"Entry {arguments.id} does not wait: it is {claim.entry.state}.")
     start_entry(queue, arguments.id)
+    _tell(arguments, queue.entries())
+    return EXIT_DONE
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    """Print an entry; of an answer its result, as the command of its operation does."""
+    queue = Queue()
+    if (entry := queue.entry(arguments.id)) is None:
+        raise UserError(f"There is no entry {arguments.id} in the queue.", hint="`queue list` shows them.")
+    answer = read_queued_result(queue, entry.id) if entry.operation and entry.state == "finished" else None
+    note(answer.notices if answer is not None else ())
+    if arguments.json:
+        print_json(arguments, {"entry": entry.as_json(), "result": answer.result if answer is not None else None})
+    else:
+        say(*(answer.text.splitlines() if answer is not None else (f"{entry.title}: {_state(entry)}",)))
+    return EXIT_DONE
+
+
+def _stop(arguments: argparse.Namespace) -> int:
+    queue = Queue()
+    stop_entry(queue, arguments.id)
     _tell(arguments, queue.entries())
     return EXIT_DONE
 

@@ -203,6 +203,11 @@ def held_stop_signals() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def interrupt_main_thread() -> None:
+    """Interrupt the main thread of this process as Ctrl-C does, also where it waits for the system."""
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+
 # ---- processor ----
 
 

@@ -4,6 +4,7 @@ A process that leads a group is in a job, which ends with this process unless th
 no fork, no signal that can be sent, and no limit of addresses.
 """
 
+import _thread
 import contextlib
 import ctypes
 import msvcrt
@@ -264,6 +265,11 @@ def release_stop_signals() -> None:
 def held_stop_signals() -> Iterator[None]:
     """Do nothing."""
     yield
+
+
+def interrupt_main_thread() -> None:
+    """Interrupt the main thread of this process as Ctrl-C does, once it no longer waits for the system."""
+    _thread.interrupt_main()
 
 
 # ---- processor ----

@@ -222,7 +222,8 @@ class Operation(Generic[Asked, Answer]):
     before its progress. json_help: help of `--json`. reads_data: whether it may need data from other hosts.
     is_foreign: whether it reads a file of another program, which may ask for far more memory and work than its size
     accounts for: the command has a child process do it, within limits, as the window does. starts_run: whether a run
-    comes of it, which goes before other requests and is not cancelled once begun. waits_for_hosts: whether it may wait
+    comes of it, which goes before other requests and is not cancelled once begun. may_wait: whether it may be computed
+    in the background, as an entry of the queue; its request has a `model`. waits_for_hosts: whether it may wait
     for other machines, for as long as they are silent. effect: what assistants may ask of it: it `reads` files, and
     writes one only where a field that `writes` has a value; it always `writes` such a file; or it `acts` otherwise, on
     runs, settings or other machines, which is left to people. failure: the entry `error` of a result with another exit
@@ -244,6 +245,7 @@ class Operation(Generic[Asked, Answer]):
     reads_data: bool = False
     is_foreign: bool = False
     starts_run: bool = False
+    may_wait: bool = False
     waits_for_hosts: bool = False
     effect: Effect = "acts"
     faces: tuple[Face, ...] = FACES

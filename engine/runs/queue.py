@@ -12,7 +12,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from netwright.engine.core.folders import state_folder
 from netwright.engine.core.locks import LockHeldError, is_locked, take_lock
 from netwright.engine.core.platform_files import open_descriptor
 from netwright.engine.core.process import start_detached_module
+from netwright.engine.core.text import iso_time
 from netwright.engine.project.check import check
 from netwright.engine.project.data_hosts import admit, granted_for, written
 from netwright.engine.project.file import dumps, loads
@@ -65,6 +66,15 @@ class Entry:
     run_dir: str = ""
     devices: tuple[str, ...] = ()
     """Accelerators that the run uses."""
+    operation: str = ""
+    """Name of the operation about a model that is computed, see `netwright.engine.runs.queued_answers`; empty for a
+    run."""
+    progress: str = ""
+    """How far the operation has come, in words."""
+
+    def as_json(self) -> Mapping[str, Any]:
+        """Return the entry as JSON, as commands print it."""
+        return {**asdict(self), "created": iso_time(self.created)}
 
     @property
     def is_over(self) -> bool:
@@ -169,7 +179,8 @@ class Queue:
             now = round(time.time(), 3)
             last = max((entry.order for entry in self.entries()), default=0.0)
             identity = str((_object_in(project_text) or {}).get("id", ""))
-            entry = Entry(id=number, title=title, created=now, order=max(now, last + 1), project_id=identity, **more)
+            more = {"project_id": identity, **more}
+            entry = Entry(id=number, title=title, created=now, order=max(now, last + 1), **more)
             write_atomically(self.folder / f"{number}.netwright", project_text.encode(), mode=0o600)
         except OSError as error:
             raise UserError(f"The queue in {self.folder} cannot be written: {error.strerror}.") from None
@@ -254,7 +265,7 @@ class Queue:
         """Delete an entry; its run folder, if any, stays. Raises `UserError`, and `RunError` while the entry is
         trained."""
         with self.claimed(id):
-            for ending in ("json", "netwright", "lock"):
+            for ending in ("json", "netwright", "lock", "request.json", "result.json", "stop"):
                 with contextlib.suppress(FileNotFoundError):
                     (self.folder / f"{id}.{ending}").unlink()
 
@@ -394,5 +405,8 @@ def start_work(queue: Queue, *arguments: str) -> None:
 
 
 def start_entry(queue: Queue, id: int, *arguments: str) -> "subprocess.Popen[bytes]":
-    """Start training an entry now, regardless of other active runs. Raises `UserError`."""
-    return start(queue, "netwright.engine.launch.queued_run", str(queue.folder), str(id), *arguments)
+    """Start training or computing an entry now, regardless of other active runs. Raises `UserError`."""
+    entry = queue.entry(id)
+    is_answer = entry is not None and bool(entry.operation)
+    module = "netwright.engine.cli.queued_answer" if is_answer else "netwright.engine.launch.queued_run"
+    return start(queue, module, str(queue.folder), str(id), *arguments)

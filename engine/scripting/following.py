@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from netwright.engine.core import dataclass_json
+from netwright.engine.core.dataclass_json import JsonShapeError
 from netwright.engine.core.errors import RunError, UserError, did_you_mean
 from netwright.engine.core.finite_json import to_json
 from netwright.engine.operations.operation import installed_operation, run_operation
@@ -20,6 +22,7 @@ from netwright.engine.runs.experiments import ExperimentFolder, open_experiment,
 from netwright.engine.runs.folder import RunFolder, origin
 from netwright.engine.runs.log import EventReader
 from netwright.engine.runs.queue import Entry as QueueEntry
+from netwright.engine.runs.queued_answers import add as add_answer
 from netwright.engine.runs.trial_log import Trial
 from netwright.engine.scripting.results import (
     ClusterJob,
@@ -224,6 +227,20 @@ def queue_add(project: Project | StrPath, *, after: Trained | StrPath | None = N
     opened = with_code(project, trust)
     behind = folder_of(after) if after is not None else None
     return Queue().add_project(opened.value, opened.path, behind, is_trusted=trust)
+
+
+def queue_answer(operation: str, model: Named, **values: Any) -> QueueEntry:
+    """Compute an operation about a model in the background, such as `queue_answer("evaluate", run, split="test")`, and
+    return its entry in the queue. `values`: fields of its request. Raises `UserError`."""
+    declared = installed_operation(operation)
+    if not declared.may_wait:
+        raise UserError(f"'{operation}' is not computed in the background.", hint="`queue_add` is for projects.")
+    try:
+        request = declared.read(dataclass_json.to_json({"model": folder_of(model), **values}))
+    except JsonShapeError as error:
+        raise UserError(f"{operation}: {error}.", code="usage") from None
+    request.check()
+    return add_answer(operation, dataclass_json.to_json(request), request.model)
 
 
 def models(name: str = "", *, stage: str = "", registry: StrPath | None = None) -> "list[RegisteredModel]":

@@ -17,6 +17,7 @@ from netwright.engine.project.trials import with_options
 from netwright.engine.runs.experiments import ExperimentFolder, open_experiment
 from netwright.engine.runs.folder import RunFolder, open_run, origin
 from netwright.engine.runs.queue import Entry, Queue
+from netwright.engine.runs.queued_answers import read_queued_result
 from netwright.engine.runs.summary import format_metric, read_summary
 from netwright.engine.runs.trial_log import Trial
 from netwright.engine.runs.trial_marks import read_marks
@@ -328,6 +329,18 @@ def _with_source(value: ProjectValue, path: Path) -> ProjectValue:
 def queue_list() -> list[Entry]:
     """Return the queue in its order: each entry has `id`, `state`, `title` and, once it trains, `run_dir`."""
     return Queue().entries()
+
+
+def queue_result(entry: Entry | int) -> Mapping[str, Any] | None:
+    """Return the result of an operation in the background, as its command prints it with `--json`; None while it is
+    computed. Raises `UserError` where it has failed or was stopped."""
+    queue, number = Queue(), entry if isinstance(entry, int) else entry.id
+    now = queue.entry(number)
+    if now is not None and not now.is_over:
+        return None
+    if now is not None and now.state != "finished":
+        raise UserError(f"{now.title}: {now.reason or now.state}.")
+    return read_queued_result(queue, number).result
 
 
 def jobs() -> list[ClusterJob]:

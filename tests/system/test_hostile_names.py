@@ -126,6 +126,8 @@ LINES = {
     "queue run": ["queue run"],
     "queue start": ["queue start 99"],
     "queue move": ["queue move 99"],
+    "queue show": ["queue show 99"],
+    "queue stop": ["queue stop 99"],
     "queue remove": ["queue remove 99"],
     "devices": ["devices"],
     "cluster list": ["cluster list"],
@@ -190,6 +192,8 @@ QUIET = (
         "queue run",
         "queue start",
         "queue move",
+        "queue show",
+        "queue stop",
         "queue remove",
     ),
 )

@@ -177,6 +177,7 @@ OPERATION = Operation(
     ),
     text=text,
     doing="compressing",
+    may_wait=True,
     reads_data=True,
     exit_code=lambda result: EXIT_REQUIREMENT if failure(result) else EXIT_DONE,
     failure=failure,

@@ -312,5 +312,6 @@ OPERATION = Operation[EvaluateRequest, EvaluateResult | ComparisonResult](
     ),
     text=text,
     doing="evaluating",
+    may_wait=True,
     reads_data=True,
 )

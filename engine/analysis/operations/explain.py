@@ -222,5 +222,6 @@ OPERATION = Operation(
     ),
     text=text,
     doing="explaining",
+    may_wait=True,
     reads_data=True,
 )

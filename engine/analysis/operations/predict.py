@@ -274,6 +274,7 @@ OPERATION = Operation(
     notices=notices,
     remarks=remarks,
     doing="predicting",
+    may_wait=True,
     exit_code=lambda result: EXIT_INPUT if result.refused else EXIT_DONE,
     failure=failure,
 )

@@ -137,5 +137,6 @@ OPERATION = Operation(
     ),
     text=text,
     doing="measuring",
+    may_wait=True,
     reads_data=True,
 )

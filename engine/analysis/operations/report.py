@@ -81,4 +81,5 @@ OPERATION = Operation(
     ),
     text=text,
     doing="evaluating",
+    may_wait=True,
 )

@@ -16,6 +16,7 @@ from netwright.engine.cli.outputs.run_outputs import (
     Detached,
     Ended,
     Event,
+    QueuedAnswer,
     QueueEntries,
     QueueEntry,
     QueueList,
@@ -47,6 +48,8 @@ OUTPUTS: Mapping[str, tuple[type, ...]] = {
     "queue run": (QueueEntries,),
     "queue start": (QueueEntries,),
     "queue move": (QueueEntries,),
+    "queue show": (QueuedAnswer,),
+    "queue stop": (QueueEntries,),
     "queue remove": (QueueEntries,),
     "devices": (Devices,),
     "advise": (Advice,),
@@ -66,7 +69,7 @@ their declarations, those of parts in their folders."""
 def outputs() -> dict[str, tuple[type, ...]]:
     """Return the results of each command, with those of operations, in the order of the list of commands."""
     shown = (operation for operation in operations() if "command" in operation.faces)
-    results = {**OUTPUTS, **{operation.name: operation.results for operation in shown}}
+    results = {**OUTPUTS, **{each.name: (*each.results, *[QueueEntry][: each.may_wait]) for each in shown}}
     for target in entries("results").values():
         results |= imported(target)
     order = [*commands()]

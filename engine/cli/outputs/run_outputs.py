@@ -176,6 +176,18 @@ class QueueEntry(TypedDict):
     run_dir: str
     """Empty before the start."""
     devices: list[str]
+    operation: str
+    """The operation about a model that `--detach` left in the background; empty for a run."""
+    progress: str
+    """How far the operation has come."""
+
+
+class QueuedAnswer(TypedDict):
+    """An entry of the queue."""
+
+    entry: QueueEntry
+    result: Mapping[str, Any] | None
+    """Result of its operation, as `--json` prints it; null for a run, and before its end."""
 
 
 class QueueEntries(TypedDict):

@@ -1,7 +1,9 @@
 """The queue in the window: what is listed, and what its buttons do."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -9,15 +11,20 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from netwright.app.runs.background_answers import ResultDialog, leave_in_background
 from netwright.app.runs.queue_panel import MOST_ROWS, QueueController, QueuePanel
 from netwright.designer.elided_label import ElidedLabel
+from netwright.engine.analysis.operations.evaluate import OPERATION as EVALUATE
+from netwright.engine.analysis.operations.evaluate import EvaluateRequest
 from netwright.engine.project.file import dumps, loads
 from netwright.engine.project.project import Project
 from netwright.engine.project.training import TrainingOptions
+from netwright.engine.runs import queued_answers
 from netwright.engine.runs.create import create
 from netwright.engine.runs.history import ProjectKey
 from netwright.engine.runs.info import RunInfo
-from netwright.engine.runs.queue import Queue
+from netwright.engine.runs.queue import Entry, Queue
+from netwright.engine.runs.queued_answers import QueuedResult
 
 
 @pytest.fixture
@@ -179,3 +186,45 @@ def test_an_entry_says_what_differs_and_the_same_options_get_another_seed(
     assert names == ["mine · rate 0.02", "mine · seed 1", "mine · seed 2", "mine · seed 7"]
     seeds = [loads(keeper.queue.project_text(entry.id)).project.training.seed for entry in keeper.waiting]
     assert seeds == [0, 1, 2, 7]
+
+
+def test_an_answer_has_its_progress_its_end_and_its_result(
+    qtbot: QtBot, keeper: QueueController, panel: QueuePanel
+) -> None:
+    queue = keeper.queue
+    shown: list[Entry] = []
+    keeper.began.connect(shown.append)
+    entry = queue.add("", "evaluate run", operation="evaluate")
+    with queue.claimed(entry.id) as claim:
+        claim.change(state="running", progress="45 % (9 of 20 samples)")
+        keeper.look()
+        assert panel.rows[entry.id].name.text() == "evaluate run · 45 % (9 of 20 samples)"
+        press(panel, entry.id, "Stop")
+        assert queued_answers.stop_file(queue, entry.id).exists()
+        claim.change(state="finished", progress="")
+    queued_answers.write_queued_result(queue, entry.id, QueuedResult({"loss": 1.5}, "loss: 1.5", ("as ever",)))
+    keeper.look()
+    press(panel, entry.id, "Show the result")
+    dialog = panel.window().findChild(ResultDialog)
+    assert dialog is not None
+    assert dialog.text.toPlainText() == "loss: 1.5\nas ever"
+    dialog.close()
+    press(panel, entry.id, "Remove from the queue")
+    assert not panel.rows
+    assert shown == []  # no run is shown for it
+
+
+def test_what_is_left_in_the_background_is_listed(
+    qtbot: QtBot, keeper: QueueController, panel: QueuePanel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(queued_answers, "Queue", lambda: keeper.queue)
+    monkeypatch.setattr(queued_answers, "start_entry", lambda queue, id: None)
+    hints: list[str] = []
+    shell = SimpleNamespace(hint=hints.append, show_error=lambda title, text: hints.append(text))
+    request = EvaluateRequest(model=tmp_path / "run")
+    leave_in_background(shell, EVALUATE, request)
+    assert hints == ["It goes on in the background, as number 1 of the queue."]
+    assert [row.name.text() for row in panel.rows.values()] == ["evaluate run"]
+    assert queued_answers.read_request(keeper.queue, 1).values["model"] == str(tmp_path / "run")
+    leave_in_background(shell, EVALUATE, replace(request, store=True))
+    assert hints[1].startswith("--store needs what to store")

@@ -309,7 +309,10 @@ def test_a_command_without_its_rest_shows_its_help(words: list[str], capsys: pyt
     [
         (["chekc"], "There is no command 'chekc'. Did you mean 'check'? `netwright-engine help` lists them."),
         (["help", "trian"], "There is no command 'trian'. Did you mean 'train'?"),
-        (["queue", "lst"], "there is no 'lst'. Did you mean 'list'? It takes add, list, run, start, move, remove."),
+        (
+            ["queue", "lst"],
+            "there is no 'lst'. Did you mean 'list'? It takes add, list, run, start, move, show, stop, remove.",
+        ),
         (["train", "x", "--environment", "multi-gpus"], "Did you mean 'multi-gpu'?"),
         (["export", "x"], "the following arguments are required: -o/--output."),
         (["export", "x", "-o", "net.pt"], "net.pt, does not say the format: it has '.pt'. Name it with one of .onnx, "),
