@@ -277,15 +277,16 @@ def export(
     *,
     options: Mapping[str, Any] | None = None,
     weights: str = "",
-    with_training: bool = False,
     force: bool = False,
     trust: bool = False,
+    **scripts: Any,
 ) -> "ExportResult":
     """Write the network of a run, or of a project file with initial weights, as ONNX, for PyTorch or as a program of
     torch.export: by the suffix of the file, .onnx, .py or .pt2. It is compared with the network.
 
-    `options` are those of ONNX, such as `{"precision": "float16", "opset": 17}`. `with_training` writes a training
-    script beside a PyTorch file, `force` replaces files beside it. Raises `UserError`.
+    `options` are those of ONNX, such as `{"precision": "float16", "opset": 17}`. `force` replaces files
+    beside it. `scripts`: `with_training=True` writes a training script beside a PyTorch file, `with_generation=True`
+    one that writes on with a language model. Raises `UserError`.
     """
     from netwright.engine.project.export_options import OnnxOptions
 
@@ -299,9 +300,9 @@ def export(
         output=Path(to),
         onnx=texts,
         weights=weights,
-        with_training=with_training,
         force=force,
         trusted=trust,
+        **said_of_model(scripts, ("with_training", "with_generation")),
     )
     return result
 

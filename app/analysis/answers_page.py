@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QPushButto
 from netwright.app.analysis.result_cards import SPLITS
 from netwright.app.analysis.score_tables import named
 from netwright.app.answer_device import answer_device
+from netwright.app.dialog import Dialog
 from netwright.app.plots.card import FigureCard
-from netwright.app.runs.segments import PairPage
+from netwright.app.runs.segments import OpenedModel, PairPage
 from netwright.app.shell import Shell
 from netwright.app.widgets import text_table
 from netwright.designer import theme
@@ -116,9 +117,8 @@ class AnswersPage(PairPage):
         if self.run is None or self._other is None:
             return
         self._is_asked = True
-        request = EvaluateRequest(
-            model=self.run, against=self._other, split=self.split.currentData() or "", device=answer_device()
-        )
+        values = {"split": self.split.currentData() or "", **self.named}
+        request = EvaluateRequest(against=self._other, device=answer_device(), **values)
         self.button.setText(tr("Cancel"))
         self.state.setText(tr("Evaluating…"))
         self._request = self.shell.server.ask(
@@ -194,6 +194,22 @@ class AnswersPage(PairPage):
             ]
             remark = tr("{count:,} in all", count=target["disagreed"])
             yield FigureCard(text_table(names, lines), tr("Different answers"), remark, lambda: [names, *lines])
+
+
+def compare_models(shell: Shell, model: OpenedModel, titles: tuple[str, str], other: Path) -> Dialog:
+    """Compare two models on the data of the first, or that it is asked about."""
+    dialog, page = Dialog(shell.dialog_parent), AnswersPage(shell)
+    dialog.setWindowTitle(tr("Compare models"))
+    dialog.resize(860, 640)
+    QVBoxLayout(dialog).addWidget(page)
+    page.set_pair((titles[0], model.path), (titles[1], other))
+    page.model = model
+    page.split.setEnabled(not model.data)
+    dialog.finished.connect(page.shutdown)
+    dialog.finished.connect(dialog.deleteLater)
+    dialog.open()
+    page.arrive()
+    return dialog
 
 
 def metric_row(metric: Mapping[str, Any]) -> tuple[str, ...]:

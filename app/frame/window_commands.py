@@ -119,7 +119,7 @@ class DialogCommands:
         """Write the report of the run that is shown."""
         self._training.catch_up()  # the last run of a project that was just opened: nobody has looked at it yet
         if (run := self._training.run_folder) is not None:
-            open_dialog("run_report", self._shell, run)
+            open_dialog("run_report", self._shell, run.path)
         else:
             text = tr("A report is about a run: train the network, or choose a run in Runs.")
             self._shell.show_error(tr("There is no run yet"), text)

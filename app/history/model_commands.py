@@ -11,10 +11,14 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 from netwright.app.history.model_page import ModelPage
 from netwright.app.history.models_panel import STAGES, ModelsPanel, row_of_file, row_of_version
 from netwright.app.history.opened_models import ModelFile, can_open, keep_opened, read_opened, with_weights
-from netwright.app.shell import Shell
+from netwright.app.history.rail_model import RailRow
+from netwright.app.runs.segments import OpenedModel
+from netwright.app.shell import Shell, open_dialog
+from netwright.designer import markup
 from netwright.designer.language import tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.core.part_registry import has_entry
 from netwright.engine.operations.models import LIST, PROMOTE, REGISTER, ListRequest, PromoteRequest, RegisterRequest
 from netwright.engine.project.import_kinds import KINDS, WITHOUT_GRAPH
 from netwright.engine.runs.history import ProjectKey
@@ -116,12 +120,16 @@ class ModelCommands(QObject):
 
     def show(self, path: Path) -> None:
         """Show a model of the list."""
-        file = next((file for file in self.files if file.path == path), self._others.get(path, ModelFile(path)))
+        file = self._file_of(path)
         version = next((model for model in self.versions if model["path"] == str(path)), None)
         title = f"{version['name']}@{version['version']}" if version is not None else ""
         self._panel.select(path)
         self.shown.emit()
         self.page.show_model(file, title)
+
+    def _file_of(self, path: Path) -> ModelFile:
+        """Return a model of the list with the data that it is asked about."""
+        return next((file for file in self.files if file.path == path), self._others.get(path, ModelFile(path)))
 
     def _on_chosen(self) -> None:
         if (row := self._panel.selected) is not None:
@@ -143,6 +151,22 @@ class ModelCommands(QObject):
         menu.clear()
         if row is None:
             return
+        file = self._file_of(row.path)
+        other = {"data": file.data, "settings": file.settings} if file.data else {}
+        said = {"pixels": file.pixels, **other}
+        title = row.title.partition(".")[0]
+        for name, text, act in (
+            ("run_report", tr("Export report…"), lambda name: open_dialog(name, self._shell, row.path, title, said)),
+            ("export_model", tr("Export network…"), lambda name: open_dialog(name, self._shell, row.path, title)),
+        ):
+            if has_entry("dialogs", name):
+                menu.addAction(text, lambda name=name, act=act: act(name))
+        others = [each for each in self._panel.rows.rows if each.path != row.path]
+        if others and has_entry("dialogs", "compare_models"):
+            comparison = menu.addMenu(tr("Compare with"))
+            for each in others:
+                comparison.addAction(markup.without_mnemonic(each.title), lambda each=each: self.compare(row, each))
+        menu.addSeparator()
         version = next((model for model in self.versions if model["path"] == str(row.path)), None)
         if version is None:
             menu.addAction(tr("Register…"), lambda: self.register(row.path))
@@ -154,6 +178,12 @@ class ModelCommands(QObject):
                 action.setCheckable(True)
                 action.setChecked(stage == version["stage"])
         menu.addAction(tr("Open folder"), lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(row.path.parent))))
+
+    def compare(self, row: RailRow, other: RailRow) -> None:
+        """Compare two models on the data that the first is asked about."""
+        file = self._file_of(row.path)
+        model = OpenedModel(file.path, {}, file.data, file.settings, file.pixels)
+        open_dialog("compare_models", self._shell, model, (row.title, other.title), other.path)
 
     def remove(self) -> None:
         """Remove the model that is selected from the list; its file stays."""

@@ -82,7 +82,7 @@ class RunCommands(QObject):
         done_by: dict[str, Callable[[RunSummary], object]] = {
             "resume": lambda run: training.resume_run(RunFolder(run.path)),
             "export": lambda _: self.export_requested.emit(),
-            "report": lambda run: open_dialog("run_report", shell, RunFolder(run.path)),
+            "report": lambda run: open_dialog("run_report", shell, run.path),
             "weights": self.weights_requested.emit,
             "register": lambda run: self.register_requested.emit(run.path),
             "rename": lambda _: self.rename_requested.emit(),

@@ -165,6 +165,8 @@ def test_errors_say_the_way_out(digits: Path, tmp_path: Path) -> None:
         nw.export(tmp_path, "net.onnx", options={"precison": "float16"})
     with pytest.raises(UserError, match="does not say the format"):
         nw.export(digits, tmp_path / "net")
+    with pytest.raises(UserError, match="Did you mean 'with_training'"):
+        nw.export(digits, tmp_path / "net.py", with_traning=True)
     with pytest.raises(UserError, match="profile"):
         nw.submit(digits)
     with pytest.raises(UserError, match=r"experiment.strategy: .*gird"):

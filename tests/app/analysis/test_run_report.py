@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QFileDialog
 
 from netwright.app.analysis.run_report import save_report
 from netwright.app.window import MainWindow
-from netwright.engine.runs.folder import RunFolder
 from tests.app.fake_server import FakeServer
 
 
@@ -29,7 +28,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
 
 def test_it_is_written_and_shown(window: MainWindow, server: FakeServer, tmp_path: Path, opened: list[str]) -> None:
-    assert save_report(window, RunFolder(tmp_path)) is not None
+    assert save_report(window, tmp_path) is not None
     to = str(tmp_path / "a.b.html")
     assert server.waiting[-1].given == {"model": str(tmp_path), "output": to}
     server.answer("report", {"missing": ""})
@@ -41,10 +40,10 @@ def test_a_failure_is_told_and_cancelling_ends_the_process(
 ) -> None:
     told: list[Any] = []
     monkeypatch.setattr(window, "show_error", lambda *words: told.append(words))
-    save_report(window, RunFolder(tmp_path))
+    save_report(window, tmp_path)
     server.refuse("report", "The disk is full.")
     assert told == [("The report cannot be written", "The disk is full.")]
-    writer = save_report(window, RunFolder(tmp_path))
+    writer = save_report(window, tmp_path)
     assert writer is not None
     writer.canceled.emit()
     assert server.cancelled == ["report"]

@@ -6,15 +6,17 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QAction, QDesktopServices, QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog, QLabel
 from pytestqt.qtbot import QtBot
 
+from netwright.app.analysis.answers_page import AnswersPage
 from netwright.app.analysis.inside_page import InsidePage
 from netwright.app.analysis.predict_page import PredictPage
 from netwright.app.analysis.robustness_page import RobustnessPage
 from netwright.app.analysis.scores_page import ScoresPage
+from netwright.app.dialog import Dialog
 from netwright.app.history.opened_models import ModelFile, read_opened
 from netwright.app.history.runs_page import RunsPage
 from netwright.app.window import MainWindow
@@ -254,7 +256,8 @@ def test_the_registry_is_listed_and_changed(
     assert (rows["Version"], rows["Parent"], rows["From"]) == ("digits@3", "digits@2", "Run 3")
     menu = page.rail.models.menu
     menu.aboutToShow.emit()
-    assert [action.text() for action in menu.actions()] == ["Stage", "Open folder"]
+    texts = [action.text() for action in menu.actions() if action.text()]
+    assert texts == ["Export report…", "Export network…", "Compare with", "Stage", "Open folder"]
     next(action for action in menu.findChildren(QAction) if action.text() == "Staging").trigger()
     assert asked(server, "models promote") == {"version": "digits@3", "stage": "staging"}
     monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("pets", True))
@@ -263,6 +266,45 @@ def test_the_registry_is_listed_and_changed(
     before = server.count("models list")
     server.answer("models register", {**VERSION, "name": "pets", "version": 1})
     assert server.count("models list") == before + 1
+
+
+def triggered(page: RunsPage, text: str) -> None:
+    """Choose an action of the menu of the model that is selected, or of a menu in it."""
+    menu = page.rail.models.menu
+    menu.aboutToShow.emit()
+    next(action for action in menu.findChildren(QAction) if action.text() == text).trigger()
+
+
+def test_a_model_is_reported_exported_and_compared(
+    page: RunsPage, server: FakeServer, net: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = net.with_name("other.onnx")
+    other.touch()
+    page.models.open(other)
+    page.models.open(net)
+    page.models.page.use_data(str(tmp_path / "new.csv"))
+    names = iter(["net.html", "copy"])
+    kind = "torch.export (*.pt2)"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / next(names)), kind))
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
+    data = str(tmp_path / "new.csv")
+    triggered(page, "Export report…")
+    assert asked(server, "report") == {"model": str(net), "output": str(tmp_path / "net.html"), "data": data}
+    server.answer("report", {"missing": ""})
+    assert opened == [str(tmp_path / "net.html")]
+    triggered(page, "Export network…")
+    assert asked(server, "export") == {"source": str(net), "output": str(tmp_path / "copy.pt2")}
+    server.answer("export", {"path": "copy.pt2", "largest_difference": None, "notes": []})
+    triggered(page, "other.onnx")
+    assert asked(server, "evaluate") == {"model": str(net), "against": str(other), "data": data}
+    server.refuse("evaluate", "The file is damaged.")
+    comparison = page.window().findChild(AnswersPage)
+    assert comparison is not None
+    assert comparison.message.text() == "The file is damaged."
+    dialog = comparison.window()
+    assert isinstance(dialog, Dialog)
+    dialog.close()
 
 
 def test_a_model_is_evaluated_by_the_real_engine(qtbot: QtBot, make_window: MakeWindow, tmp_path: Path) -> None:

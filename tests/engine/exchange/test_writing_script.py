@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+import netwright as nw
 from netwright.engine.analysis.generation import generate
 from netwright.engine.analysis.operations.generate import GenerateRequest
 from netwright.engine.cli.main import main
 from netwright.engine.core.errors import UserError
 from netwright.engine.exchange.operations.export import ExportRequest
 from netwright.engine.exchange.writing_script import writing_script
-from netwright.engine.operations.operation import run_operation
 from netwright.engine.project.project import Project
 from tests.architecture.test_imports import sends_events
 from tests.builders import chain, layer
@@ -71,7 +71,7 @@ def written(run: Path, **options: Any) -> str:
 
 def script_of(run: Path, file: str, **options: Any) -> Path:
     output = run.parent / file
-    done = run_operation("export", source=run, output=output, with_generation=True, force=True, **options)
+    done = nw.export(run, output, with_generation=True, force=True, **options)
     script = output.with_name(f"generate_{output.stem}.py")
     assert any(script.name in note for note in done.notes)
     return script
@@ -107,9 +107,9 @@ def test_the_greedy_text_is_that_of_generate(run: Path, file: str) -> None:
 
 
 @pytest.mark.parametrize("run", ["word"], indirect=True)
-@pytest.mark.parametrize("options", [{"steps": "16"}, {"batch": "2"}, {"probabilities": "outside"}])
-def test_a_file_of_fixed_sizes_or_with_scores_writes_on(run: Path, options: dict[str, str]) -> None:
-    script = script_of(run, f"{next(iter(options))}.onnx", onnx=options)
+@pytest.mark.parametrize("options", [{"steps": 16}, {"batch": 2}, {"probabilities": "outside"}])
+def test_a_file_of_fixed_sizes_or_with_scores_writes_on(run: Path, options: dict[str, Any]) -> None:
+    script = script_of(run, f"{next(iter(options))}.onnx", options=options)
     expected = written(run, length=30)
     assert printed(script, prompt_of(run), "--temperature", "0", "--length", "30") == expected
 
