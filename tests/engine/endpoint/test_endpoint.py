@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import sys
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import entry_points, metadata
 from pathlib import Path
 from typing import Any
 
@@ -320,6 +322,42 @@ def test_the_page_loads_nothing_from_elsewhere(houses: Endpoint) -> None:
     assert "houses" not in page
 
 
+def opened(endpoint: Endpoint, *words: str, token: str | None = None) -> Any:
+    """Open the page, type or drop something, and return its texts; skipped where there is no node."""
+    if (node := shutil.which("node")) is None:
+        pytest.skip("the script of the page is run by node")
+    address = f"http://127.0.0.1:{endpoint.port}/"
+    command = [node, str(Path(__file__).with_name("try_page.js")), address, token or endpoint.token, *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_page_asks_about_a_row(houses: Endpoint) -> None:
+    page = opened(houses, "row", "area=80", "facing=north")
+    assert (page["title"], page["fields"], page["drops"]) == ("houses.onnx", ["area", "facing"], False)
+    assert not page["token_in_address"]
+    assert page["error"] == ""
+    assert page["json"]["predictions"][0]["outputs"] == houses.predict(ROW)[1]["predictions"][0]["outputs"]
+    assert page["answer"].startswith("price: ")
+    refused = opened(houses, "row", "area=large", "facing=north")
+    assert "area" in refused["error"]
+    assert (refused["answer"], refused["json"]) == ("", None)
+    assert "Authorization: Bearer" in opened(houses, "row", token="wrong")["error"]
+
+
+def test_a_picture_is_dropped_on_the_page(world: Path, digits: Endpoint) -> None:
+    page = opened(digits, "files", str(world / "0.png"))
+    assert page["drops"]
+    assert page["picture"]
+    top = digits.upload(("0.png", (world / "0.png").read_bytes()))[1]["predictions"][0]["outputs"][0]["top"]
+    shares = [(row["class"], f"{100 * row['probability']:.1f} %") for row in top]
+    assert [(row[0], row[2]) for row in page["rows"]] == shares
+    several = opened(digits, "files", str(world / "0.png"), str(world / "1.png"))
+    assert not several["picture"]
+    assert all(name in several["answer"] for name in ("0.png", "1.png"))
+
+
 def test_counts_are_told_to_prometheus(houses: Endpoint) -> None:
     name = 'netwright_requests_total{path="/predict",status="200"}'
     before = houses.count(name), houses.count("netwright_request_seconds_count")
@@ -429,6 +467,29 @@ def test_a_container_is_written(world: Path, tmp_path: Path) -> None:
     strange.touch()
     with pytest.raises(UserError, match="cannot hold the name"):
         write_container(strange, tmp_path / "Containerfile")
+
+
+def test_the_steps_of_a_container_work_here(world: Path, tmp_path: Path) -> None:
+    """But for the image that it starts from: what is installed exists, what is copied is served by its command."""
+    write_container(world / "runs" / "houses", world / "Steps")
+    steps = [
+        line.partition(" ")[::2] for line in (world / "Steps").read_text().splitlines() if line[:1] not in ("#", "")
+    ]
+    assert [name for name, _ in steps][:2] == ["FROM", "RUN"]
+    arguments = dict(steps)
+    name, extras, version = re.findall(r'"(\w+)\[([\w,]+)\]==([\w.]+)"', steps[1][1])[0]
+    package = metadata(name)
+    assert version == package["Version"]
+    assert {*extras.split(",")} <= {*(package.get_all("Provides-Extra") or ())}
+    source, there = json.loads(arguments["COPY"])
+    shutil.copytree(world / source, tmp_path / there.strip("/"))
+    program, *words = json.loads(arguments["ENTRYPOINT"])
+    assert program in entry_points(group="console_scripts").names
+    command, model, *options = words
+    assert (command, options) == ("endpoint", ["--host", "0.0.0.0", "--port", arguments["EXPOSE"]])
+    endpoint = Endpoint(tmp_path, model.strip("/"))
+    assert endpoint.predict(ROW)[0] == 200
+    assert endpoint.stop(getattr(signal, arguments["STOPSIGNAL"])) == 0
 
 
 def test_the_program_of_the_page_runs(houses: Endpoint) -> None:
