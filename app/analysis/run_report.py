@@ -17,12 +17,12 @@ NO_OTHER_DATA: Mapping[str, Any] = MappingProxyType({})
 
 
 def save_report(
-    shell: Shell, model: Path, title: str = "", said: Mapping[str, Any] = NO_OTHER_DATA
+    shell: Shell, model: Path, title: str = "", data: Mapping[str, Any] = NO_OTHER_DATA
 ) -> ReportWriter | None:
     """Ask for a file, and start writing the report of a run or a model; None where none was named. `title`: by default
-    that of the run. `said`: other data that the model is asked about, as in its request."""
+    that of the run. `data`: other data that the model is asked about, as in its request."""
     if (to := ask_for_page(shell, (title or title_of(RunFolder(model))).replace("/", "-"))) is None:
         return None
-    request = report.ReportRequest(model=model.absolute(), output=to, device=answer_device(), **said)
+    request = report.ReportRequest(model=model.absolute(), output=to, device=answer_device(), **data)
     doing = tr("Evaluating the network and writing the report…")
     return ReportWriter(shell, report.OPERATION, request, to, doing, tr("an evaluation"))

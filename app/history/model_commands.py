@@ -153,19 +153,19 @@ class ModelCommands(QObject):
             return
         file = self._file_of(row.path)
         other = {"data": file.data, "settings": file.settings} if file.data else {}
-        said = {"pixels": file.pixels, **other}
+        values = {"pixels": file.pixels, **other}
         title = row.title.partition(".")[0]
         for name, text, act in (
-            ("run_report", tr("Export report…"), lambda name: open_dialog(name, self._shell, row.path, title, said)),
+            ("run_report", tr("Export report…"), lambda name: open_dialog(name, self._shell, row.path, title, values)),
             ("export_model", tr("Export network…"), lambda name: open_dialog(name, self._shell, row.path, title)),
         ):
             if has_entry("dialogs", name):
                 menu.addAction(text, lambda name=name, act=act: act(name))
-        others = [each for each in self._panel.rows.rows if each.path != row.path]
+        others = [model for model in self._panel.rows.rows if model.path != row.path]
         if others and has_entry("dialogs", "compare_models"):
             comparison = menu.addMenu(tr("Compare with"))
-            for each in others:
-                comparison.addAction(markup.without_mnemonic(each.title), lambda each=each: self.compare(row, each))
+            for model in others:
+                comparison.addAction(markup.without_mnemonic(model.title), lambda model=model: self.compare(row, model))
         menu.addSeparator()
         version = next((model for model in self.versions if model["path"] == str(row.path)), None)
         if version is None:

@@ -245,7 +245,9 @@ def _show(arguments: argparse.Namespace) -> int:
     """Print an entry; of an answer its result, as the command of its operation does."""
     queue = Queue()
     if (entry := queue.entry(arguments.id)) is None:
-        raise UserError(f"There is no entry {arguments.id} in the queue.", hint="`queue list` shows them.")
+        raise UserError(
+            f"There is no entry {arguments.id} in the queue.", hint="`netwright-engine queue list` shows them."
+        )
     answer = read_queued_result(queue, entry.id) if entry.operation and entry.state == "finished" else None
     note(answer.notices if answer is not None else ())
     if arguments.json:

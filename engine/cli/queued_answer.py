@@ -59,26 +59,26 @@ def compute(queue: Queue, id: int) -> int:
 
 def _result(queue: Queue, claim: Claim) -> QueuedResult:
     """Compute an answer, with its progress in the queue. Raises `UserError`."""
-    request = read_request(queue, claim.entry.id)
-    declared = installed_operation(request.operation)
-    os.chdir(request.folder)
+    queued = read_request(queue, claim.entry.id)
+    declared = installed_operation(queued.operation)
+    os.chdir(queued.folder)
     grant(read_hosts(claim.entry.hosts))
     calm_threads()
 
     def tell(count: int, total: int, unit: str) -> None:
         claim.change(progress=in_words(count, total, unit))
 
-    asked = declared.read(request.values)
+    request = declared.read(queued.values)
     with noticing() as notices, listening(Throttle(tell, every_s=TOLD_S)):
-        result = declared.run(asked)
+        result = declared.run(request)
         stream = declared.stream
         if stream is not None and hasattr(result, stream.field):
             result = replace(result, **{stream.field: [*getattr(result, stream.field)]})
         text = io.StringIO()
         with contextlib.redirect_stdout(text):
-            print_lines(declared.text(asked, result))
-        said = (*notices, *declared.notices(result), *declared.remarks(result))
-        return QueuedResult({**declared.write(result), **declared.failure(result)}, text.getvalue(), said)
+            print_lines(declared.text(request, result))
+        remarks = (*notices, *declared.notices(result), *declared.remarks(result))
+        return QueuedResult({**declared.write(result), **declared.failure(result)}, text.getvalue(), remarks)
 
 
 @contextlib.contextmanager

@@ -86,10 +86,10 @@ def write_queued_result(queue: Queue, id: int, result: QueuedResult) -> None:
 def stop(queue: Queue, id: int) -> None:
     """Ask an entry to end: an answer, or the run of a project. Raises `UserError` for one that has no process, or
     `RunError`."""
-    entry = queue.entry(id)
-    if entry is None or entry.is_waiting or entry.is_over:
-        state = f": it is {entry.state}" if entry is not None else ""
-        raise RunError(f"Entry {id} of the queue is not at work{state}.", hint="`queue list` shows the queue.")
+    if (entry := queue.entry(id)) is None:
+        raise UserError(f"There is no entry {id} in the queue.", hint="`netwright-engine queue list` shows them.")
+    if entry.is_waiting or entry.is_over:
+        raise RunError(f"Entry {id} of the queue is not at work: it is {entry.state}.")
     if not entry.operation:
         RunFolder(Path(entry.run_dir)).request("stop")
     else:
@@ -108,5 +108,5 @@ def _read(queue: Queue, id: int, name: str, kind: type) -> Any:
         if data is not None:
             return from_json(kind, data)
     except (OSError, ValueError, JsonShapeError) as error:
-        raise UserError(f"The {name} of entry {id}, {path}, cannot be read: {error}.") from None
-    raise UserError(f"Entry {id} of the queue has no {name}.", hint="`netwright-engine queue list` shows its state.")
+        raise UserError(f"{path} of the queue cannot be read: {error}.") from None
+    raise UserError(f"{path} of the queue is missing or damaged.", hint="`netwright-engine queue remove` removes it.")

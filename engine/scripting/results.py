@@ -335,11 +335,11 @@ def queue_result(entry: Entry | int) -> Mapping[str, Any] | None:
     """Return the result of an operation in the background, as its command prints it with `--json`; None while it is
     computed. Raises `UserError` where it has failed or was stopped."""
     queue, number = Queue(), entry if isinstance(entry, int) else entry.id
-    now = queue.entry(number)
-    if now is not None and not now.is_over:
+    current = queue.entry(number)
+    if current is not None and not current.is_over:
         return None
-    if now is not None and now.state != "finished":
-        raise UserError(f"{now.title}: {now.reason or now.state}.")
+    if current is not None and current.state != "finished":
+        raise UserError(f"{current.title}: {current.reason or current.state}.")
     return read_queued_result(queue, number).result
 
 

@@ -95,7 +95,7 @@ def test_an_answer_is_stopped(queue: Queue, run: Path, capsys: pytest.CaptureFix
     assert main(["queue", "stop", str(number)]) == EXIT_DONE
     assert entry_at_end(queue, number).state == "stopped"
     assert main(["queue", "stop", str(number)]) != EXIT_DONE
-    assert "is not at work" in capsys.readouterr().err
+    assert "is not at work: it is stopped" in capsys.readouterr().err
 
 
 def test_scripts_leave_answers_in_the_background(queue: Queue, run: Path) -> None:

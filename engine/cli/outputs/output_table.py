@@ -69,7 +69,10 @@ their declarations, those of parts in their folders."""
 def outputs() -> dict[str, tuple[type, ...]]:
     """Return the results of each command, with those of operations, in the order of the list of commands."""
     shown = (operation for operation in operations() if "command" in operation.faces)
-    results = {**OUTPUTS, **{each.name: (*each.results, *[QueueEntry][: each.may_wait]) for each in shown}}
+    results = {
+        **OUTPUTS,
+        **{operation.name: (*operation.results, *[QueueEntry][: operation.may_wait]) for operation in shown},
+    }
     for target in entries("results").values():
         results |= imported(target)
     order = [*commands()]
