@@ -180,6 +180,7 @@ class RobustnessPage(CardsPage):
         self._forget()
         self._is_asked = True
         leave_in_background(self.shell, OPERATION, RobustnessRequest(**self.named, device=answer_device()))
+        self.say(tr("It is measured in the background; the list of runs has the result."))
 
     def _on_clicked(self) -> None:
         if self._request is not None:

@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QFileDialog, QTableWidget
 
 from netwright.app.analysis.robustness_page import CANCELLED, RobustnessPage, StrengthCard
 from netwright.app.window import MainWindow
+from netwright.engine.runs import queued_answers
+from netwright.engine.runs.queue import Queue
 from tests.app.fake_server import FakeServer
 
 SHARE = "share of the range"
@@ -66,6 +68,22 @@ def test_a_run_is_measured_and_its_threshold_stored(page: RobustnessPage, server
     assert server.waiting[-1].given == {"model": str(tmp_path), "store": True}
     server.answer("robustness", {**RESULT, "stored": True})
     assert not page.store.isEnabled()
+
+
+def test_a_measurement_goes_on_in_the_background(
+    page: RobustnessPage, server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = Queue(tmp_path / "queue")
+    monkeypatch.setattr(queued_answers, "Queue", lambda: queue)
+    monkeypatch.setattr(queued_answers, "start_entry", lambda queue, id: None)
+    assert not page.leave.isHidden()
+    page.leave.click()
+    assert server.cancelled == ["robustness"]
+    assert page.leave.isHidden()
+    assert page.message.text().startswith("It is measured in the background")
+    assert queued_answers.read_request(queue, 1).values == {"model": str(tmp_path)}
+    page.arrive()
+    assert all(request.do != "robustness" for request in server.waiting), "nothing is measured twice"
 
 
 def test_a_plot_tells_and_exports_its_numbers(
