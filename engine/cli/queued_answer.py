@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from netwright.engine.cli.operation_command import print_lines
+from netwright.engine.cli.printing import say
 from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, EXIT_RUN_FAILED, EXIT_STOPPED, UserError
 from netwright.engine.core.platform import interrupt_main_thread
 from netwright.engine.core.progress import Throttle, in_words, listening, noticing
@@ -109,5 +110,5 @@ def main(arguments: Sequence[str]) -> int:
     try:
         return compute(Queue(Path(folder)), int(id))
     except UserError as error:  # another process computes it
-        print(error, file=sys.stderr)
+        say(str(error), to=sys.stderr)
         return EXIT_DONE

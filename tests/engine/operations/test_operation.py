@@ -18,6 +18,7 @@ from netwright.engine.cli.commands import OPERATION, commands, parser
 from netwright.engine.cli.operation_command import add_argument, add_stream
 from netwright.engine.cli.operation_command import run as run_command
 from netwright.engine.cli.outputs.output_table import outputs
+from netwright.engine.cli.outputs.run_outputs import QueueEntry
 from netwright.engine.core.dataclass_json import JsonShapeError
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import ROOT
@@ -68,7 +69,9 @@ def test_each_face_that_is_declared_shows_it(declared: Operation[Any, Any]) -> N
         shown = [parameter for parameter in declared.parameters() if "command" in parameter.argument.faces]
         wanted = {flag for parameter in shown if not parameter.argument.record for flag in parameter.flags}
         assert wanted <= flags
-        assert outputs()[declared.name] == declared.results
+        *_, last = results = outputs()[declared.name]
+        assert results == (*declared.results, *([last] if declared.may_wait else ()))
+        assert ("--detach" in flags) == declared.may_wait == (last is QueueEntry)
         assert f"| `{declared.name}` |" in PAGE
         assert " " in declared.name or commands()[declared.name].module.endswith(OPERATION)
     module = module_name(declared.name)
