@@ -69,9 +69,9 @@ def test_each_face_that_is_declared_shows_it(declared: Operation[Any, Any]) -> N
         shown = [parameter for parameter in declared.parameters() if "command" in parameter.argument.faces]
         wanted = {flag for parameter in shown if not parameter.argument.record for flag in parameter.flags}
         assert wanted <= flags
-        *_, last = results = outputs()[declared.name]
-        assert results == (*declared.results, *([last] if declared.may_wait else ()))
-        assert ("--detach" in flags) == declared.may_wait == (last is QueueEntry)
+        *_, newest = results = outputs()[declared.name]
+        assert results == (*declared.results, *([newest] if declared.may_wait else ()))
+        assert ("--detach" in flags) == declared.may_wait == (newest is QueueEntry)
         assert f"| `{declared.name}` |" in PAGE
         assert " " in declared.name or commands()[declared.name].module.endswith(OPERATION)
     module = module_name(declared.name)
