@@ -1,4 +1,4 @@
-"""Accelerators that torch supports: CUDA, ROCm (which torch calls cuda), XPU, MPS.
+"""Accelerators that torch supports: CUDA, ROCm (which torch calls cuda), XPU, MPS, and those of vendors' packages.
 
 `find` queries devices through the protocol `Accelerators`, so that tests can simulate any machine.
 """
@@ -50,8 +50,6 @@ class TorchAccelerators:
 
     def model(self, number: int) -> str:
         """Return the model name of a device."""
-        if self.kind in ("cuda", "xpu"):
-            return str(getattr(self._torch, self.kind).get_device_properties(number).name)
         if self.kind == "mps":
             return "Apple GPU"
         module = self._torch.get_device_module(self.kind)
@@ -62,9 +60,6 @@ class TorchAccelerators:
         if self.kind == "mps":  # shared with the CPU; the recommended limit counts as the total
             limit = int(self._torch.mps.recommended_max_memory())
             return limit - int(self._torch.mps.driver_allocated_memory()), limit
-        if self.kind == "cuda":
-            free, total = self._torch.cuda.mem_get_info(number)
-            return int(free), int(total)
         with contextlib.suppress(AttributeError, NotImplementedError):
             free, total = self._torch.accelerator.get_memory_info(number)
             return int(free), int(total)

@@ -28,7 +28,7 @@ from netwright.engine.core.platform import (
 )
 from netwright.engine.core.process import MessageProcess, module_command
 from netwright.engine.hardware.accelerators import TorchAccelerators, find
-from netwright.engine.placement.inventory import DeviceInventory, has_loopback
+from netwright.engine.placement.inventory import TORCH_BACKENDS, DeviceInventory, has_loopback
 
 PATIENCE_S = 120
 CPU = "cpu"
@@ -137,7 +137,7 @@ def lines_of(module: str, *arguments: str) -> Iterator[dict[str, Any]]:
 
 
 def _without_devices() -> dict[str, Any] | None:
-    """Return the inventory for a CPU-only build of torch, else None.
+    """Return the inventory for a CPU-only build of torch that no package of a vendor adds devices to, else None.
 
     Reads `version.py` of torch, which saves the second that its import takes. Raises `RunError` without torch.
     """
@@ -151,6 +151,8 @@ def _without_devices() -> dict[str, Any] | None:
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
                 built_for[node.target.id] = ast.literal_eval(node.value)
     if sys.platform != "linux" or any(built_for.get(name, "?") for name in ("cuda", "hip", "xpu")):
+        return None
+    if importlib.metadata.entry_points(group="torch.backends"):  # which torch loads as it is imported
         return None
     version = importlib.metadata.version("torch")
     return {
@@ -179,6 +181,10 @@ def look() -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         accelerators = TorchAccelerators()
+    if is_distributed and accelerators.kind:
+        own = torch.distributed.Backend.default_device_backend_map.get(accelerators.kind)
+        if own is not None and own not in TORCH_BACKENDS:
+            backends.append(own)
     return {
         "devices": [vars(device) for device in find(accelerators)],
         "backends": backends,

@@ -25,8 +25,9 @@ def peak_key(device: "torch.device", precision: str, hardware: str) -> str:
     """Return the key of a peak: the device, the precision of its products, the threads of this process, and torch."""
     import torch
 
-    is_cuda = device.type == "cuda"
-    name = torch.cuda.get_device_name(device) if is_cuda else f"{hardware}, {torch.get_num_threads()} threads used"
+    name = f"{hardware}, {torch.get_num_threads()} threads used"
+    if device.type != "cpu":
+        name = getattr(torch.get_device_module(device), "get_device_name", lambda _: "GPU")(device)
     return f"{device.type}: {name}; {precision}; torch {torch.__version__}"
 
 

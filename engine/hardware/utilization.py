@@ -17,11 +17,10 @@ def utilization_of(device: torch.device, workers: int) -> Callable[[], float]:
     On a CPU: the share of the machine's processors that this process used since the last call. On a GPU: the mean over
     the GPUs of the share of the last second in which a kernel ran, by NVIDIA's nvidia-ml-py. NaN where it is unknown.
     """
-    if device.type == "cuda":
+    if device.type != "cpu":
         return _OfGpu(device, workers)
-    if device.type == "cpu":
-        with contextlib.suppress(psutil.Error, OSError):  # Linux without /proc
-            return _OfProcess()
+    with contextlib.suppress(psutil.Error, OSError):  # Linux without /proc
+        return _OfProcess()
     return lambda: math.nan
 
 
@@ -50,7 +49,7 @@ class _OfGpu:
         if not self._is_known:
             return math.nan
         try:
-            return torch.cuda.utilization(self._device) / 100 / self._workers
+            return float(torch.get_device_module(self._device).utilization(self._device)) / 100 / self._workers
         except Exception:  # torch passes on whatever the library raises, which need not be there to be named
             self._is_known = False
             return math.nan
@@ -66,10 +65,11 @@ def release_memory(device: torch.device) -> None:
 
 def peak_memory_bytes(device: torch.device) -> int:
     """Return the peak memory of the device, or the memory of this process now."""
-    if device.type in ("cuda", "xpu"):
-        return torch.accelerator.max_memory_allocated(device)
     if device.type == "mps":
         return int(torch.mps.driver_allocated_memory())
+    if device.type != "cpu":
+        with contextlib.suppress(RuntimeError):  # a vendor's package need not count
+            return torch.accelerator.max_memory_allocated(device)
     try:
         return int(psutil.Process().memory_info().rss)
     except (psutil.Error, OSError):  # Linux without /proc

@@ -28,8 +28,6 @@ from netwright.engine.hardware.accelerators import Accelerators, TorchAccelerato
 from netwright.engine.hardware.health import Check, build_here, checks, driver_here, rendezvous
 from netwright.engine.hardware.speed import FIGURE_S, Figure, figures
 
-BACKENDS = {"cuda": "nccl", "xpu": "xccl"}
-"""The communication backend of each kind of accelerator."""
 PAIR = "--pair"
 SIZES = (4 * 2**10, 64 * 2**10, 2**20, 16 * 2**20)
 """Bytes of the tensors that are summed over two workers."""
@@ -62,8 +60,10 @@ def examine(seconds: float = FIGURE_S) -> Iterator[dict[str, Any]]:
     names = [str(device["name"]) for device in present if not device.get("refusal")]
     for name in ("cpu", *names):
         yield from ({"figure": asdict(figure)} for figure in figures(name, seconds))
-    if len(names) >= 2 and accelerators.kind in BACKENDS:
-        yield from _pair_lines(BACKENDS[accelerators.kind], (names[0], names[1]))
+    if len(names) >= 2:
+        from torch.distributed import get_default_backend_for_device
+
+        yield from _pair_lines(get_default_backend_for_device(accelerators.kind), (names[0], names[1]))
     yield {"done": True}
 
 

@@ -114,8 +114,9 @@ def can_fork() -> bool:
 
 def _is_touched(torch: Any) -> bool:
     """Return whether an accelerator was initialised in this process: after a fork it cannot be used."""
-    is_initialized = any(module.is_initialized() for name in ("cuda", "xpu") if (module := getattr(torch, name, None)))
-    return is_initialized or has_driver_open()
+    kind = torch.accelerator.current_accelerator()  # the type torch is built for, available or not
+    is_initialized = getattr(torch.get_device_module(kind), "is_initialized", bool) if kind is not None else bool
+    return is_initialized() or has_driver_open()
 
 
 def has_driver_open() -> bool:

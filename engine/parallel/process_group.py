@@ -30,8 +30,6 @@ TIMEOUT = timedelta(minutes=5)
 SHUTDOWN_TIMEOUT = timedelta(seconds=5)
 SHARED_MEMORY_TRIAL_S = 10.0
 """Shared memory that does not answer within this time is not used."""
-DEVICES_OF_BACKENDS = {"nccl": "cuda", "xccl": "xpu"}
-"""Backends for one kind of accelerator only, and torch's device type of it."""
 ACCEPT_TRIES = 1000
 """How often a port is looked at, a millisecond apart, until nobody waits at it any more."""
 _SO_ATTACH_FILTER, _BPF_RETURN = 26, 6
@@ -338,9 +336,10 @@ def _backends(backend: str) -> str:
 
     Offloaded weights are on the CPU, whose tensors a backend for accelerators refuses.
     """
-    kind = DEVICES_OF_BACKENDS.get(backend)
-    has_gloo = torch.distributed.is_gloo_available()
-    return backend if kind is None or not has_gloo else f"cpu:gloo,{kind}:{backend}"
+    kinds = torch.distributed.Backend.backend_capability.get(backend, ["cpu"])
+    if "cpu" in kinds or not torch.distributed.is_gloo_available():
+        return backend
+    return ",".join(["cpu:gloo", *(f"{kind}:{backend}" for kind in kinds)])
 
 
 def _peer_failure(rank: int, error: Exception) -> PeerFailureError:

@@ -7,7 +7,13 @@ from typing import Any, Self
 from netwright.engine.core.errors import UnavailableError, UserError, plural
 from netwright.engine.core.files import number_in
 from netwright.engine.placement.cluster_part import ABSENT, has_clusters
-from netwright.engine.placement.inventory import NO_LOOPBACK, ClusterSize, Device, DeviceInventory
+from netwright.engine.placement.inventory import (
+    NO_LOOPBACK,
+    TORCH_BACKENDS,
+    ClusterSize,
+    Device,
+    DeviceInventory,
+)
 from netwright.engine.project.check_strategies import pieces_of_batch
 from netwright.engine.project.environment import TARGETS, EnvironmentOptions
 
@@ -114,10 +120,12 @@ def joined_by(inventory: DeviceInventory) -> tuple[str, str]:
     """Return the backend that joins this machine's GPUs, and why it is not their usual one; or an empty name with the
     reason.
 
-    torch's gloo supports only tensors of the CPU and of CUDA (and ROCm).
+    torch's gloo supports only tensors of the CPU and of CUDA (and ROCm). Devices of a vendor's package are joined by
+    the backend of that package.
     """
     kind = next((device.kind for device in inventory.usable), "cuda")
-    own = {"cuda": "nccl", "xpu": "xccl"}.get(kind, "")
+    others = [name for name in inventory.backends if name not in TORCH_BACKENDS]
+    own = {"cuda": "nccl", "xpu": "xccl", "mps": ""}.get(kind, next(iter(others), ""))
     if own in inventory.backends:
         return own, ""
     why = f"this build of torch has no {own}, which joins the GPUs" if own else f"nothing joins {kind} devices"

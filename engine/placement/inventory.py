@@ -37,6 +37,10 @@ def has_loopback() -> bool:
     return True
 
 
+TORCH_BACKENDS = ("gloo", "nccl", "xccl")
+"""Communication backends of torch itself. Another one joins the devices of the vendor whose package brings it."""
+
+
 @dataclass(frozen=True)
 class Device:
     """One accelerator: its torch name (`cuda:0`), description, memory, the reason if it cannot be used, and the speed
@@ -50,7 +54,7 @@ class Device:
 
     @property
     def kind(self) -> str:
-        """Return torch's type of the device: cuda (also ROCm), xpu, mps."""
+        """Return torch's type of the device: cuda (also ROCm), xpu, mps, or that of a vendor's package."""
         return self.name.partition(":")[0]
 
     @property

@@ -35,8 +35,6 @@ HOOKS = "hooks"
 _OPTIMIZER_STATE = "solver.optimizer.state"
 """Place of the moments, which the solver verifies: workers of a pipeline number their parameters differently."""
 JsonState = dict[str, Any]
-_DRAWING = ("cuda", "xpu")
-"""Devices with random number generators of their own."""
 
 
 class Stateful(Protocol):
@@ -70,17 +68,16 @@ class RandomStates:
             return
         own = _whole(state["workers"][self._group.rank], {})
         torch.set_rng_state(_bytes(own["torch"]))
-        if self._device.type in _DRAWING and own["device"]:
-            _module(self._device).set_rng_state(_bytes(own["device"]), self._device)
+        if self._device.type != "cpu" and own["device"]:
+            _module(self._device).set_rng_state(_bytes(own["device"]), *_number(self._device))
         name, keys, *rest = own["numpy"]
         np.random.set_state((name, np.array(keys, dtype=np.uint32), *rest))
         version, inner, gauss = own["python"]
         random.setstate((version, tuple(inner), gauss))
 
     def _own(self) -> JsonState:
-        on_device = (
-            _module(self._device).get_rng_state(self._device) if self._device.type in _DRAWING else torch.empty(0)
-        )
+        has_own = self._device.type != "cpu"
+        on_device = _module(self._device).get_rng_state(*_number(self._device)) if has_own else torch.empty(0)
         name, keys, *rest = np.random.get_state()  # the global one is meant: user code may draw from it
         return {
             "torch": bytes(torch.get_rng_state().tolist()).hex(),
@@ -92,6 +89,11 @@ class RandomStates:
 
 def _module(device: torch.device) -> Any:
     return torch.get_device_module(device)
+
+
+def _number(device: torch.device) -> tuple[torch.device, ...]:
+    """Return the arguments that name a device to the module of its type: that of MPS knows one device only."""
+    return () if device.type == "mps" else (device,)
 
 
 def _bytes(text: str) -> torch.Tensor:

@@ -88,7 +88,7 @@ def _fastest(step: Step, module: nn.Module, device: torch.device) -> float:
 def _restored(network: nn.Module, device: torch.device) -> Iterator[None]:
     """Restore the network and the random numbers after this context."""
     before = {key: value.detach().clone() for key, value in network.state_dict().items()}
-    draws = device.type in ("cuda", "xpu")
+    draws = device.type not in ("cpu", "mps")  # fork_rng does not know the generator of MPS
     with torch.random.fork_rng([device] if draws else [], device_type=device.type if draws else "cuda"):
         try:
             yield

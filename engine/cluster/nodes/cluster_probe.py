@@ -81,7 +81,7 @@ def together(folder: str, rank: int, world: int) -> dict[str, Any]:
         "numbers": NUMBERS,
         "bytes_per_s": REPEATS * NUMBERS * 4 / max(seconds, 1e-9),
         "flops": flops,
-        "gpus": torch.cuda.device_count(),
+        "gpus": torch.accelerator.device_count(),
     }
 
 

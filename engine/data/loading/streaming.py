@@ -119,7 +119,8 @@ class StreamedDataset(ResidentDataset):
     def _job(self, indices: slice | torch.Tensor) -> ReadJob[_Read]:
         """Return a job with buffers for the samples and the tasks that fill them.
 
-        For CUDA devices the buffers are pinned memory. Except on the CPU, samples stored as uint8 are copied as uint8.
+        For GPUs but those of Apple the buffers are pinned memory. Except on the CPU, samples stored as uint8 are
+        copied as uint8.
         """
         on_cpu = self.device.type == "cpu"
         room: list[torch.Tensor] = []
@@ -132,7 +133,7 @@ class StreamedDataset(ResidentDataset):
             is_bytes = not on_cpu and array.stored.kind == np.uint8 and array.dtype == np.float32
             kind = torch.uint8 if is_bytes else KINDS[array.dtype]
             shape = (len(numbers), *array.shape[1:])
-            room.append(torch.empty(shape, dtype=kind, pin_memory=self.device.type == "cuda"))
+            room.append(torch.empty(shape, dtype=kind, pin_memory=self.device.type not in ("cpu", "mps")))
             note = None if self.bad is None else bad.__setitem__
             work += read_tasks(array.stored, numbers, room[-1].numpy(), note)
         block = _Read(indices, places, readable, tuple(room), bad)

@@ -25,7 +25,6 @@ class Ddp(Replicated):
         network: nn.Module,
         forward_module: nn.Module,
         group: ProcessGroup,
-        device: torch.device,
         compression: str = "none",
         *,
         all_learn: bool = True,
@@ -44,7 +43,6 @@ class Ddp(Replicated):
             # Buffers are equal on all workers anyway: batch statistics are synchronised where they are computed.
             self._ddp = DistributedDataParallel(
                 forward_module,
-                device_ids=[device.index] if device.type == "cuda" else None,
                 broadcast_buffers=False,
                 gradient_as_bucket_view=True,
                 find_unused_parameters=not (all_learn or is_static),

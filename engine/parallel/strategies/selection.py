@@ -15,7 +15,7 @@ def form_of_data_parallel(options: EnvironmentOptions, device: torch.device, *, 
     `ddp` waits for every gradient, so it does not suit parameters without one, but only `ddp` supports compression.
     """
     compresses = options.gradient_compression != "none"
-    return "ddp" if compresses or (device.type == "cuda" and all_learn) else "flat"
+    return "ddp" if compresses or (device.type != "cpu" and all_learn) else "flat"
 
 
 def strategy_for(
@@ -61,7 +61,5 @@ def strategy_for(
         case "ddp":
             from netwright.engine.parallel.strategies.ddp import Ddp
 
-            return Ddp(
-                network, module, group, device, options.gradient_compression, all_learn=all_learn, is_static=is_static
-            )
+            return Ddp(network, module, group, options.gradient_compression, all_learn=all_learn, is_static=is_static)
     raise ValueError(f"There is no strategy '{strategy}'.")

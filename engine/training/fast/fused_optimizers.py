@@ -216,7 +216,7 @@ def usable(groups: Iterable[Group]) -> bool:
 def refusal(device: torch.device = CPU, dtype: torch.dtype = torch.float32) -> str:
     """Return the reason why the fused kernels cannot be used on this device, or an empty text: two steps of each kernel
     on one number are compared with the formula in plain Python."""
-    if dtype not in (torch.float32, torch.float64) or device.type not in ("cpu", "cuda"):
+    if dtype not in (torch.float32, torch.float64):
         return f"there is no fused kernel for {dtype} on {device.type}"
     makers: list[Callable[[list[Group]], FusedAdam | FusedSgd]] = [
         lambda groups: FusedAdam(groups, betas=(0.9, 0.99), eps=1e-8),

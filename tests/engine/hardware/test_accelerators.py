@@ -88,6 +88,8 @@ def test_what_joins_the_devices_and_why() -> None:
     assert joined_by(machine("cuda", "gloo", "nccl")) == ("nccl", "")
     assert joined_by(machine("xpu", "gloo", "xccl")) == ("xccl", "")
     assert joined_by(machine("mps", "gloo"))[0] == ""
+    assert joined_by(machine("toy", "gloo", "toyccl")) == ("toyccl", "")  # by the package of a vendor
+    assert joined_by(machine("toy", "gloo")) == ("", "nothing joins toy devices")
     several = EnvironmentOptions(target="multi-gpu")
     said = resolve(several, machine("xpu", "gloo", "xccl"), 64).sentence
     assert said == "2 workers over xccl on Fast xpu (xpu:0, xpu:1), 32 samples each."

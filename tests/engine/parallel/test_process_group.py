@@ -15,7 +15,7 @@ from netwright.engine.parallel.strategies.ddp import Ddp
 folder, rank = Path(sys.argv[1]), int(sys.argv[2])
 group = TorchProcessGroup(rank, 2, "gloo", folder / "rendezvous")
 network = torch.nn.Linear(3, 2)
-strategy = Ddp(network, network, group, torch.device("cpu"))
+strategy = Ddp(network, network, group)
 strategy.zero_grad()
 strategy.backward(strategy.module(torch.ones(1, 3)).sum())
 is_late = rank == 1
@@ -61,7 +61,7 @@ import torch
 from torch.testing._internal.distributed import fake_pg  # joins accelerators that are not here, and adds up nothing
 from netwright.engine.parallel import process_group
 
-process_group.DEVICES_OF_BACKENDS["fake"] = "cuda"
+torch.distributed.Backend.backend_capability["fake"] = ["cuda"]
 folder, rank = Path(sys.argv[1]), int(sys.argv[2])
 group = process_group.TorchProcessGroup(rank, 2, "fake", folder / "rendezvous")
 sums = group.all_reduce(torch.full((2,), 1.0 + rank))

@@ -1,0 +1,51 @@
+"""Compiles the device type `toy` once per version of its source and of torch, and lets programs find it."""
+
+import fcntl
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch.utils import cpp_extension
+
+HERE = Path(__file__).parent
+SOURCE = HERE / "toy.cpp"
+ENTRY = "[torch.backends]\ntoy = toy_device:load\n"
+
+
+def build() -> Path:
+    """Return the folder with the device type, of this user's temporary files, where it stays for the next session.
+
+    Raises `OSError` without a compiler, `subprocess.CalledProcessError` where that fails.
+    """
+    compiler = cpp_extension.get_cxx_compiler()
+    key = hashlib.sha256(f"{torch.__version__} {compiler}".encode() + SOURCE.read_bytes()).hexdigest()[:16]
+    root = Path(os.environ.get("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir()))
+    folder = root / f"netwright-toy-device-{os.getuid()}-{key}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+        raise OSError(f"{folder} belongs to another user")
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # other processes of the session want it, too
+        library = folder / "toy.so"
+        if not library.exists():
+            flags = ["-std=c++20", "-O0", "-fPIC", "-shared", *(f"-I{path}" for path in cpp_extension.include_paths())]
+            places = [word for path in cpp_extension.library_paths() for word in (f"-L{path}", f"-Wl,-rpath,{path}")]
+            part = folder / "part.so"
+            command = [compiler, *flags, str(SOURCE), "-o", str(part), *places, "-lc10", "-ltorch_cpu"]
+            subprocess.run(command, check=True, capture_output=True, text=True)
+            part.rename(library)
+        facts = folder / "toy_device-1.0.dist-info"
+        facts.mkdir(exist_ok=True)
+        (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-device\nVersion: 1.0\n")
+        (facts / "entry_points.txt").write_text(ENTRY)
+    return folder
+
+
+def environment(folder: Path, **variables: str) -> Mapping[str, str]:
+    """Return the environment of a program that has the device type, with variables of it such as TOY_BYTES."""
+    path = os.pathsep.join(filter(None, [str(folder), str(HERE), os.environ.get("PYTHONPATH", "")]))
+    return {**os.environ, "PYTHONPATH": path, "TOY_LIBRARY": str(folder / "toy.so"), **variables}
