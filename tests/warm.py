@@ -263,6 +263,8 @@ def serve(connection: socket.socket, address: str) -> None:
     )
     for name in (*parts, "torch.onnx._internal.exporter._core", "onnxscript"):
         importlib.import_module(name)
+    if "TOY_LIBRARY" in os.environ:  # to look for devices takes a process that imports torch, in each command
+        importlib.import_module("netwright.engine.hardware.devices").probe()
     _export_once()
     assert threading.active_count() == 1
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -5,7 +5,6 @@ import hashlib
 import os
 import subprocess
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
 import torch
@@ -45,7 +44,7 @@ def build() -> Path:
     return folder
 
 
-def environment(folder: Path, **variables: str) -> Mapping[str, str]:
-    """Return the environment of a program that has the device type, with variables of it such as TOY_BYTES."""
+def variables(folder: Path) -> dict[str, str]:
+    """Return the variables of a program that has the device type."""
     path = os.pathsep.join(filter(None, [str(folder), str(HERE), os.environ.get("PYTHONPATH", "")]))
-    return {**os.environ, "PYTHONPATH": path, "TOY_LIBRARY": str(folder / "toy.so"), **variables}
+    return {"PYTHONPATH": path, "TOY_LIBRARY": str(folder / "toy.so")}

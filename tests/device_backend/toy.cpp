@@ -13,12 +13,14 @@
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <c10/core/impl/alloc_cpu.h>
 #include <torch/library.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
+#include <set>
 
 namespace at::autocast {  // their header takes ten times as long to compile as this file
 TORCH_API Tensor cached_cast(ScalarType to_type, const Tensor& arg, DeviceType device_type);
@@ -124,6 +126,27 @@ struct Allocator final : c10::DeviceAllocator {
 
 Allocator allocator;
 
+std::set<const void*> pinned;  // memory of the processor that says that a device reads it by itself
+
+void unpin(void* context) {
+  std::lock_guard<std::mutex> held(lock);
+  pinned.erase(context);
+  c10::free_cpu(context);
+}
+
+struct PinnedAllocator final : c10::Allocator {
+  c10::DataPtr allocate(size_t bytes) override {
+    void* data = c10::alloc_cpu(std::max<size_t>(bytes, 1));
+    std::lock_guard<std::mutex> held(lock);
+    pinned.insert(data);
+    return {data, data, &unpin, c10::kCPU};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &unpin; }
+  void copy_data(void* to, const void* from, size_t bytes) const override { std::memcpy(to, from, bytes); }
+};
+
+PinnedAllocator pinned_allocator;
+
 // ---- devices, streams, events ----
 
 struct Guard final : c10::impl::DeviceGuardImplInterface {
@@ -213,7 +236,19 @@ struct Hooks final : at::PrivateUse1HooksInterface {
   at::Generator getNewGenerator(c10::DeviceIndex device) const override {
     return at::make_generator<Generator>(device < 0 ? current : device);
   }
-  c10::Allocator* getPinnedMemoryAllocator() const override { return c10::GetCPUAllocator(); }
+  void resizePrivateUse1Bytes(const c10::Storage& storage, size_t bytes) const override {
+    auto before = exchangeDevice(storage.device().index());
+    auto data = allocator.allocate(bytes);
+    exchangeDevice(before);
+    std::memcpy(data.get(), storage.data(), std::min(bytes, storage.nbytes()));
+    storage.set_data_ptr_noswap(std::move(data));
+    storage.set_nbytes(bytes);
+  }
+  c10::Allocator* getPinnedMemoryAllocator() const override { return &pinned_allocator; }
+  bool isPinnedPtr(const void* data) const override {
+    std::lock_guard<std::mutex> held(lock);
+    return pinned.count(data) > 0;
+  }
 };
 
 // ---- operations ----
@@ -275,6 +310,13 @@ class Call {
     for (auto& [ours, cpu] : tensors_)
       if (cpu.is_same(tensor))
         return ours;
+    for (auto& [ours, cpu] : tensors_)
+      if (cpu.storage().is_alias_of(tensor.storage())) {  // a view, which is of inference where what it shows is
+        auto view = at::detail::make_tensor<c10::TensorImpl>(
+            c10::TensorImpl::VIEW, c10::Storage(ours.storage()), ours.key_set(), tensor.dtype());
+        view.unsafeGetTensorImpl()->set_sizes_and_strides(tensor.sizes(), tensor.strides(), tensor.storage_offset());
+        return view;
+      }
     return like(tensor, back(tensor.storage()), c10::DispatchKey::PrivateUse1);
   }
 
@@ -457,8 +499,17 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty_strided", &empty_strided);
   m.impl("_copy_from", &copy_from);
   m.impl("_copy_from_and_resize", &copy_from_and_resize);
+  m.impl("record_stream", [](at::Tensor&, c10::Stream) {});
   for (const char* name : {"convolution", "convolution_backward", "native_dropout"})
     m.impl(name, torch::CppFunction::makeFromBoxedFunction<&on_cpu>());
+}
+
+TORCH_LIBRARY_IMPL(aten, Conjugate, m) {  // a copy does it, and what is left to do before would copy, and so on
+  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
+}
+
+TORCH_LIBRARY_IMPL(aten, Negative, m) {
+  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
 }
 
 TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) {

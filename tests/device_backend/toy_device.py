@@ -3,7 +3,6 @@ computes. `import torch` calls `load` by itself, by an entry point as vendors of
 `tests/device_backend/build.py` makes is on the path."""
 
 import os
-import sys
 from datetime import timedelta
 from types import ModuleType
 from typing import Any
@@ -42,6 +41,8 @@ def _module() -> ModuleType:
     module.current_device = torch.accelerator.current_device_index
     module.set_device = lambda device: torch.accelerator.set_device_index(_number(device))
     module.synchronize = torch.accelerator.synchronize
+    module.Stream, module.Event, module.stream = torch.Stream, torch.Event, lambda stream: stream
+    module.current_stream = torch.accelerator.current_stream
     module.get_device_name = lambda device=None: "Toy"
     module.get_amp_supported_dtype = lambda: [torch.bfloat16, torch.float16]
     module.is_bf16_supported = lambda: True
@@ -63,6 +64,8 @@ def _join(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
 
 
 def _attention(q: Any, k: Any, v: Any, mask: Any = None, p: float = 0.0, causal: bool = False, **options: Any) -> Any:
+    if mask is not None and mask.dtype is torch.bool:
+        mask = torch.zeros_like(mask, dtype=q.dtype).masked_fill(~mask, float("-inf"))
     return torch.ops.aten._scaled_dot_product_attention_math(q, k, v, mask, p, causal, None, **options)[0]
 
 
