@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 import torch.distributed
+from torch.utils import backend_registration
 
 LIBRARY = "TOY_LIBRARY"
 """Variable with the path of the compiled part."""
@@ -17,10 +18,10 @@ _kernels = torch.library.Library("aten", "IMPL")
 
 def load() -> None:
     """Make the device type known to torch."""
-    torch.utils.rename_privateuse1_backend("toy")
+    backend_registration.rename_privateuse1_backend("toy")
     torch.ops.load_library(os.environ[LIBRARY])
     torch._register_device_module("toy", _module())
-    torch.utils.generate_methods_for_privateuse1_backend()
+    backend_registration.generate_methods_for_privateuse1_backend()
     for key in ("AutogradPrivateUse1", "PrivateUse1"):
         for name, function in (
             ("scaled_dot_product_attention", _attention),
