@@ -1,22 +1,26 @@
 """What each acceleration gives: training with all of them against training without one, and without any.
 
     python -m benchmarks.accelerations [--workloads W1,W2,W3] [--rounds 20]
+    python -m benchmarks.accelerations --memory [--workloads W1,W3,W3T] [--rounds 5]
     python -m benchmarks.accelerations --runs [--rounds 3] [--seconds 5]
 
 The first form measures manual backward and fused optimizers: epochs of the shared benchmark's networks,
 recorded and reported as in a worker, all cases in turn within each round, in processor time of the thread that trains,
-with one thread. The second measures shared memory and placement trials in wall-clock time, since waiting is what they
+with one thread. The second measures the reuse of memory, each epoch in a process of its own, with its peak of memory.
+The third measures shared memory and placement trials in wall-clock time, since waiting is what they
 change, and so on a quiet machine alone: real runs by the real command, in turn, by the best epoch's worth of steps
 (`placement.py`). Ratios above 1 say that training is faster with the acceleration. Prints a table in Markdown.
 """
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -28,6 +32,8 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 from peer import WORKLOADS, network, prepare  # noqa: E402  # the folder has no package
 from placement import EPOCH_S, PLACEMENTS, best_epoch  # noqa: E402
 
+from netwright.engine.core.fork import read_from_child  # noqa: E402
+from netwright.engine.core.platform import peak_resident_bytes  # noqa: E402
 from netwright.engine.data.loading.batches import BatchLoader, ResidentDataset, SampleOrder  # noqa: E402
 from netwright.engine.launch.channel import ReportPipe  # noqa: E402
 from netwright.engine.lowering.module import build  # noqa: E402
@@ -42,6 +48,7 @@ from netwright.engine.project.training import TrainingOptions  # noqa: E402
 from netwright.engine.runs.events import Progress  # noqa: E402
 from netwright.engine.runs.folder import RunFolder  # noqa: E402
 from netwright.engine.runs.log import EventReader  # noqa: E402
+from netwright.engine.training.fast.accelerations import keep_freed_memory  # noqa: E402
 from netwright.engine.training.losses import SingleOutputLoss, cross_entropy  # noqa: E402
 from netwright.engine.training.metrics import Accuracy  # noqa: E402
 from netwright.engine.training.model import TrainedModel  # noqa: E402
@@ -117,6 +124,31 @@ def steps(name: str, rounds: int) -> Iterator[tuple[str, list[float]]]:
     yield from seconds.items()
 
 
+def memory(name: str, rounds: int) -> Iterator[tuple[str, list[float]]]:
+    """Yield the seconds of an epoch of each case in processes of their own, and print their peaks of memory."""
+    seconds: dict[str, list[float]] = {case: [] for case in cases(("memory-reuse",))}
+    peaks: dict[str, list[float]] = {case: [] for case in seconds}
+
+    def measure(options: RunOptions) -> bytes:
+        if options.accelerates("memory-reuse"):
+            keep_freed_memory()
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as reader:
+            assert reader.stdin is not None
+            training = Training(name, options, ReportPipe(reader.stdin.fileno()))
+            spent = min(training.run_epoch() for _ in range(4))
+            reader.stdin.close()
+        return json.dumps([spent, peak_resident_bytes()]).encode()
+
+    for _ in range(rounds):
+        for case, options in cases(("memory-reuse",)).items():
+            spent, peak = json.loads(read_from_child(partial(measure, options), 600) or b"")
+            seconds[case].append(spent)
+            peaks[case].append(peak)
+    for case, values in peaks.items():
+        print(f"<!-- {name} {case or 'all'}: {median(values) / 2**20:.0f} MiB -->")
+    yield from seconds.items()
+
+
 def runs(name: str, placement: str, off: str, rounds: int, length_s: float) -> Iterator[tuple[str, list[float]]]:
     """Yield the seconds of the best epoch of each run of each case."""
     seconds: dict[str, list[float]] = {case: [] for case in cases((off,))}
@@ -142,10 +174,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--runs", action="store_true")
+    parser.add_argument("--memory", action="store_true")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     print("| workload | without | times as fast with it, best (median) |\n|---|---|---|")
     for name in arguments.workloads.split(","):
+        if arguments.memory:
+            _print(name, "", dict(memory(name, arguments.rounds or 5)))
+            continue
         if not arguments.runs:
             _print(name, "", dict(steps(name, arguments.rounds or 20)))
             continue

@@ -30,6 +30,7 @@ from netwright.engine.project import user_code
 from netwright.engine.project.project import Project
 from netwright.engine.training import checkpoints
 from netwright.engine.training.builder import TrainerBuilder
+from netwright.engine.training.fast.accelerations import keep_freed_memory
 from netwright.engine.training.job import TrainingJob
 from netwright.engine.training.step import TrainStep
 
@@ -136,6 +137,8 @@ def _trial_trainer(project: Project, device: torch.device, samples: int) -> tupl
     """Return the step of one worker, and its synthetic samples on the device."""
     options = project.training.replace(mini_batch_size=samples, acceleration="none", shuffle="never")
     job = TrainingJob(replace(project, training=options), analyse(project.network), device)
+    if job.reuses_memory:
+        keep_freed_memory()
     builder = TrainerBuilder(job)
     types = [layer.type.output() for layer in project.network.inputs]
     inputs = synthetic_inputs(project.network, samples, device)

@@ -29,6 +29,7 @@ from netwright.engine.runs.events import Preparing, SampleSkipped
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.training import out_of_memory
 from netwright.engine.training.builder import build_trainer
+from netwright.engine.training.fast.accelerations import keep_freed_memory
 from netwright.engine.training.job import join_process_group, load_job
 from netwright.engine.training.trainer import NonFiniteLossError, Outcome
 
@@ -118,7 +119,10 @@ def _train(spec: WorkerSpec, reports: ReportPipe) -> tuple[Outcome, ProcessGroup
     """Train and return the outcome, and the process group, which is still connected."""
     bad_samples.on_skipped(lambda sample, reason: reports.put(SampleSkipped(sample=sample, reason=reason)))
     with preparing_events(spec, reports):
-        job = choose_placement(load_job(spec), spec, reports)
+        job = load_job(spec)
+        if job.reuses_memory:
+            keep_freed_memory()
+        job = choose_placement(job, spec, reports)
         group = join_process_group(spec, job)
         job = replace(job, group=group)
         if group.rank == 0:  # the first worker sends events and takes requests for all

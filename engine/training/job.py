@@ -121,6 +121,14 @@ class TrainingJob:
         return Accelerations(self.project.run)
 
     @property
+    def reuses_memory(self) -> bool:
+        """Return whether memory that a step frees is kept for the next one: on the CPU, where batches have one size."""
+        if self.device.type != "cpu":
+            return False
+        varies = self.data is not None and has_varying_lengths(self.options, self.project.network, self.dataset)
+        return not varies and self.accelerations.uses("memory-reuse")
+
+    @property
     def has_stages(self) -> bool:
         """Return whether each worker computes one pipeline stage of the network."""
         return self.project.environment.strategy == "pipeline" and len(self.places) > 1

@@ -1,26 +1,37 @@
 """Accelerations can be switched off, and one that does not work with this torch is left out with a note."""
 
+import resource
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 import torch
 from torch import nn
 
 from netwright.engine.core.errors import FieldErrors
-from netwright.engine.project.project import ACCELERATIONS, RunOptions
+from netwright.engine.core.fork import read_from_child
+from netwright.engine.core.types import sequence
+from netwright.engine.data.loading.loaded import LoadedData
+from netwright.engine.network.analysis import analyse
+from netwright.engine.project.dataset_info import DatasetInfo, InputInfo
+from netwright.engine.project.project import ACCELERATIONS, Project, RunOptions
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.training.fast import accelerations, fused_optimizers, manual_backward
 from netwright.engine.training.fast.accelerations import Accelerations
+from netwright.engine.training.job import TrainingJob
 from netwright.engine.training.losses import SingleOutputLoss, cross_entropy
 from netwright.engine.training.solvers import Solver
+from tests.builders import chain, layer
 
 
 @pytest.fixture(autouse=True)
 def checked_anew() -> Iterator[None]:
-    for check in (fused_optimizers.refusal, manual_backward.refusal):
+    for check in (fused_optimizers.refusal, manual_backward.refusal, accelerations.reuse_refusal):
         check.cache_clear()
     yield
-    for check in (fused_optimizers.refusal, manual_backward.refusal):
+    for check in (fused_optimizers.refusal, manual_backward.refusal, accelerations.reuse_refusal):
         check.cache_clear()
 
 
@@ -124,3 +135,50 @@ def test_switched_off_the_solver_takes_the_public_optimizer(solver: str) -> None
     options = TrainingOptions(solver=solver)
     assert isinstance(Solver(options, nn.Linear(2, 2), fused=False)._optimizer, torch.optim.Optimizer)
     assert not isinstance(Solver(options, nn.Linear(2, 2))._optimizer, torch.optim.Optimizer)
+
+
+def faults_of_a_step(*, keeps: bool) -> int:
+    """Return the pages that the system has to clear for the last of equal steps, each of which frees 128 MiB."""
+
+    def measure() -> bytes:
+        if keeps:
+            accelerations.keep_freed_memory()
+        torch.set_num_threads(1)  # a forked child has no threads of OpenMP
+        for _ in range(40):  # until the heap has its room for both blocks
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+            torch.ones(2**24).add(1)
+        return str(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before).encode()
+
+    return int(read_from_child(measure, 60) or b"-1")
+
+
+@pytest.mark.skipif(bool(accelerations.reuse_refusal()), reason="memory is kept by glibc alone")
+def test_memory_that_a_step_frees_is_there_for_the_next_one() -> None:
+    assert faults_of_a_step(keeps=False) > 1000
+    assert 0 <= faults_of_a_step(keeps=True) < 100
+
+
+@pytest.mark.parametrize("library", [object(), None], ids=["another C library", "Windows"])
+def test_without_glibc_memory_is_not_kept_and_a_note_says_so(
+    library: object | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(name: None) -> object:
+        if library is None:
+            raise TypeError("a name is needed")
+        return library
+
+    monkeypatch.setattr(accelerations.ctypes, "CDLL", load)
+    used = Accelerations(RunOptions())
+    assert not used.uses("memory-reuse")
+    assert used.notes() == ["The acceleration memory-reuse is not used: it needs Linux with the C library glibc."]
+
+
+@pytest.mark.parametrize("lengths", [None, (3, 7)])
+def test_memory_is_reused_on_the_cpu_where_every_batch_has_the_same_size(lengths: tuple[int, int] | None) -> None:
+    network = chain(layer("sequence_input", channels=2), layer("lstm", hidden_units=3))
+    facts = DatasetInfo((InputInfo("x", sequence(7, 2), lengths=lengths),), {"training": 9}, ())
+    data = cast(LoadedData, SimpleNamespace(facts=facts))
+    job = TrainingJob(Project(network), analyse(network), torch.device("cpu"), data)
+    assert job.reuses_memory == (lengths is None)
+    assert not replace(job, device=torch.device("cuda:0")).reuses_memory
+    assert not replace(job, project=Project(network, run=RunOptions(accelerations=("none",)))).reuses_memory
