@@ -107,8 +107,9 @@ def _row(way: dict[str, Any]) -> tuple[str, ...]:
 def register_largest_batch(commands: Commands) -> None:
     """Add the command."""
     text = (
-        "Try larger and larger mini-batches with the project's environment and strategy, each in a process of its own. "
-        "The limit is a share of the memory on the CPU, and all memory on a GPU."
+        "Try larger and larger mini-batches with the project's environment and strategy, each in a process of its own; "
+        "on the CPU, those that would take long are estimated from smaller ones. The limit is a share of the "
+        "memory on the CPU, and all memory on a GPU."
     )
     command = commands.add_parser("largest-batch", description=text)
     add_project(command)

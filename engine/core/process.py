@@ -161,10 +161,15 @@ def engine_command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "netwright.engine", *arguments]
 
 
+CALM_THREADS = {"GOMP_SPINCOUNT": "2000"}
+"""Variables by which idle threads of OpenMP sleep soon instead of spinning; read when torch is imported."""
+
+
 def module_environment() -> dict[str, str]:
-    """Return our environment variables, with which `module_command` finds this installation from any folder."""
+    """Return our environment variables, with which `module_command` finds this installation from any folder, and idle
+    threads sleep soon: a module that imports torch cannot ask for that itself, since its imports come first."""
     paths = [str(ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    return {**CALM_THREADS, **os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def start_detached_module(

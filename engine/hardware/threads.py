@@ -8,8 +8,8 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
-_SPIN_VARIABLE = "GOMP_SPINCOUNT"
-SPINS = "2000"
+from netwright.engine.core.process import CALM_THREADS
+
 LEAST_GAIN = 1.05
 """Least speed-up for which more threads are chosen: the choice is never slower than 0.95 of the best."""
 ROUNDS = 3
@@ -18,7 +18,8 @@ LONG_S = 0.3
 
 def calm_threads() -> None:
     """Let idle threads sleep soon. Has an effect only before torch is imported, also in workers forked later."""
-    os.environ.setdefault(_SPIN_VARIABLE, SPINS)
+    for name, value in CALM_THREADS.items():
+        os.environ.setdefault(name, value)
 
 
 def fastest(

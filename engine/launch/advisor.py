@@ -19,7 +19,6 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.fork import run_in_child_process
 from netwright.engine.core.process import print_line
 from netwright.engine.hardware.devices import probe
-from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.hardware.utilization import busy_cores
 from netwright.engine.launch.trial import refusals, run_trial, time_checkpoint
 from netwright.engine.placement.advice import Forecast, advice, best_of, disturbance, forecasts
@@ -103,7 +102,6 @@ def _under_way() -> Iterator[str]:
 
 def main(arguments: list[str]) -> None:
     """Print the advice for a project."""
-    calm_threads()
     try:
         project = load(Path(arguments[0])).project
         if len(arguments) > 1:

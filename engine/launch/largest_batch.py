@@ -1,4 +1,5 @@
 """Search for the largest mini-batch that fits in memory: doubling, then bisection, with each trial in a child process.
+A batch whose trial would take long on the CPU is estimated from the two largest that were tried.
 
     python -m netwright.engine.core.child netwright.engine.launch.largest_batch PROJECT [--samples N] [--share S]
 
@@ -16,7 +17,6 @@ from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.process import print_line
 from netwright.engine.core.text import format_bytes, format_percent
 from netwright.engine.hardware.devices import probe
-from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.launch.trial import TrialResult, refusals, run_trial
 from netwright.engine.network.analysis import analyse
 from netwright.engine.placement.choose import Placement, WorkerPlace, resolve
@@ -30,6 +30,11 @@ SHARE = 0.5
 MOST = 2**20
 HOPELESS = 4
 """Ratio of estimated memory to the limit above which a batch is refused without a trial."""
+LONG_S, LONGEST_S = 2.0, 10.0
+"""Expected seconds of a trial on the CPU above which none is made: the memory is estimated from smaller batches. The
+first once the samples show beside the memory of the process itself (`GROWN`), the second in any case."""
+GROWN = 1.5
+"""Ratio of the memory of the largest trial to that of the smallest from which a line through trials can be trusted."""
 
 
 def largest(fits: Callable[[int], bool], least: int, most: int) -> int:
@@ -75,7 +80,14 @@ class Search:
     def __init__(self, project: Project, inventory: DeviceInventory, share: float, tell: Callable[[Any], None]) -> None:
         self._project, self._inventory, self._share, self._tell = project, inventory, share, tell
         self._analysis = analyse(project.network)
+        self._tried: dict[int, TrialResult] = {}
+        """Trials on the CPU that fitted, by samples per worker, smallest first."""
         self.why_not = ""
+
+    @property
+    def most_tried(self) -> int:
+        """Return the samples per worker of the largest trial on the CPU that fitted; 0 for none."""
+        return max(self._tried, default=0)
 
     def placement(self, batch: int) -> Placement:
         """Return the placement of a mini-batch of `batch` samples."""
@@ -93,16 +105,41 @@ class Search:
         return True
 
     def _try(self, placement: Placement, worker: WorkerPlace) -> TrialResult:
-        limit = 0
+        limit, estimate = 0, None
         if worker.device == "cpu":
             limit = limit_bytes(placement, self._inventory, self._share)
-            estimate = memory_of(with_batch(self._project, worker.samples), self._analysis).total
-            if limit and estimate > HOPELESS * limit:
-                return TrialResult(worker.samples, refusal=f"about {format_bytes(estimate)} are expected")
-        trial = run_trial(self._project, worker.samples, worker.device, worker.threads, steps=1, limit_bytes=limit)
+            expected = self._expected_bytes(worker.samples)
+            if limit and expected > HOPELESS * limit:
+                return TrialResult(worker.samples, refusal=f"about {format_bytes(expected)} are expected")
+            estimate = self._estimate(worker.samples) if limit else None
+        trial = estimate or run_trial(
+            self._project, worker.samples, worker.device, worker.threads, steps=1, limit_bytes=limit
+        )
         if limit and trial.bytes > limit and not trial.refusal:
             return replace(trial, refusal=f"{format_bytes(trial.bytes)} are more than the {format_bytes(limit)}")
+        if limit and estimate is None and not trial.refusal:
+            self._tried[worker.samples] = trial
         return trial
+
+    def _expected_bytes(self, samples: int) -> int:
+        """Return the memory that the analysis expects for the samples of one worker."""
+        return memory_of(with_batch(self._project, samples), self._analysis).total
+
+    def _estimate(self, samples: int) -> TrialResult | None:
+        """Return a trial that would take long, by a line through the two largest ones, and not below what the analysis
+        expects the further samples to take; None where it is to be made."""
+        if len(self._tried) < 2 or samples < self.most_tried:
+            return None
+        smallest, *_ = trials = list(self._tried.values())
+        first, last = trials[-2:]
+        seconds = last.seconds * samples / last.samples
+        has_grown = last.bytes > GROWN * smallest.bytes
+        if 2 * seconds <= (LONG_S if has_grown else LONGEST_S):  # a trial makes two steps
+            return None
+        slope = (last.bytes - first.bytes) / (last.samples - first.samples)
+        further = self._expected_bytes(samples) - self._expected_bytes(last.samples)
+        growth = max(slope * (samples - last.samples), further)
+        return TrialResult(samples, last.bytes + round(growth), seconds)
 
 
 def search(
@@ -135,13 +172,17 @@ def _conclusion(started: Search, batch: int, samples: int | None, share: float) 
     placement = started.placement(batch)
     per_worker, count = max(worker.samples for worker in placement.workers), len(placement.workers)
     each = f", {per_worker:,} per worker" if count > 1 else ""
+    estimated = ""
+    if 0 < started.most_tried < per_worker:
+        estimated = f" Above {plural(started.most_tried, 'sample')} the memory is estimated."
     if samples and batch == samples:
-        return f"The largest mini-batch is {plural(batch, 'sample')}{each}: all of the training split."
+        return f"The largest mini-batch is {plural(batch, 'sample')}{each}: all of the training split.{estimated}"
     limit = ""
     if placement.workers[0].device == "cpu":
         limit = f" into {format_percent(share)} of the memory{', which all workers share' if count > 1 else ''}"
     return (
-        f"The largest mini-batch is {plural(batch, 'sample')}{each}. More samples do not fit{limit}: {started.why_not}."
+        f"The largest mini-batch is {plural(batch, 'sample')}{each}. More samples do not fit{limit}: "
+        f"{started.why_not}.{estimated}"
     )
 
 
@@ -152,7 +193,6 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--samples", type=int, default=0)
     parser.add_argument("--share", type=float, default=SHARE)
     options = parser.parse_args(arguments)
-    calm_threads()
     import torch  # noqa: F401  # imported before the forks; not used here
 
     try:

@@ -28,7 +28,6 @@ from netwright.engine.core.platform import num_cores
 from netwright.engine.core.process import print_line
 from netwright.engine.core.progress import notice
 from netwright.engine.hardware.speed import measure
-from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.launch.trial import mean_square, refusals, synthetic_inputs
 from netwright.engine.lowering.module import build
 from netwright.engine.network.analysis import analyse
@@ -330,7 +329,6 @@ def named(network: Network, path: str) -> tuple[str, str]:
 
 def main(arguments: list[str]) -> int:
     """Profile from the command line; return the exit code."""
-    calm_threads()
     parser = argparse.ArgumentParser()
     parser.add_argument("project", type=Path)
     parser.add_argument("--device", default="cpu")

@@ -32,6 +32,7 @@ from netwright.engine.training import checkpoints
 from netwright.engine.training.builder import TrainerBuilder
 from netwright.engine.training.fast.accelerations import keep_freed_memory
 from netwright.engine.training.job import TrainingJob
+from netwright.engine.training.solvers import FUSED_SOLVERS
 from netwright.engine.training.step import TrainStep
 
 PATIENCE_S = 60.0
@@ -57,8 +58,9 @@ def run_trial(
 
     `limit_bytes` limits its memory on the CPU; 0: no limit.
     """
-    for module in ("torch._dynamo", __name__):  # what every child needs; torch's optimizers import the compiler
-        importlib.import_module(module)
+    importlib.import_module(__name__)  # what every child needs
+    if not project.run.accelerates("fused-optimizers") or project.training.solver not in FUSED_SOLVERS:
+        importlib.import_module("torch._dynamo")  # torch's optimizers import the compiler
     measure = partial(_measure, project, samples, device, threads, steps, limit_bytes)
     output = read_from_child(partial(_result, samples, measure), PATIENCE_S)
     if output is None:

@@ -187,6 +187,8 @@ class Solver:
             self._optimizer.tolerance.load_state_dict(state["tolerance"])
 
 
+FUSED_SOLVERS = ("sgdm", "adam", "adamw")
+"""Solvers that torch's fused kernels can be called for directly."""
 _KERNELS = ("fused", "foreach")
 """Options of torch's optimizers that choose how they compute, not what."""
 _COUNTS = ("step", "mu_product")
@@ -254,7 +256,7 @@ def _optimizer(options: TrainingOptions, groups: list[dict[str, Any]]) -> Any:
     `netwright.engine.training.fast.fused_optimizers`."""
     betas = (options.gradient_decay_factor, options.squared_gradient_decay_factor)
     momentum = options.momentum
-    if options.solver in ("sgdm", "adam", "adamw") and fused_optimizers.usable(groups):
+    if options.solver in FUSED_SOLVERS and fused_optimizers.usable(groups):
         if options.solver == "sgdm":
             return fused_optimizers.FusedSgd(groups, momentum=momentum, nesterov=options.nesterov and momentum > 0)
         return fused_optimizers.FusedAdam(groups, betas=betas, eps=options.epsilon, decoupled=options.solver == "adamw")

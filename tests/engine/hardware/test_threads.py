@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from netwright.engine.core.platform import keep_to
+from netwright.engine.core.process import module_environment
 from netwright.engine.hardware import threads
 
 ROOT = Path(__file__).parents[3]
@@ -57,8 +58,17 @@ def test_calm_threads_respects_what_the_user_has_set() -> None:
             [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
         ).stdout.strip()
 
-    assert spins() == threads.SPINS
+    assert spins() == "2000"
     assert spins(GOMP_SPINCOUNT="7") == "7"
+
+
+def test_modules_started_as_processes_have_calm_threads_before_they_import_torch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
+    assert module_environment()["GOMP_SPINCOUNT"] == "2000"
+    monkeypatch.setenv("GOMP_SPINCOUNT", "7")
+    assert module_environment()["GOMP_SPINCOUNT"] == "7"
 
 
 def test_a_worker_keeps_to_its_cores() -> None:

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netwright.engine.core.errors import UserError
+from netwright.engine.launch import largest_batch
 from netwright.engine.launch.largest_batch import heaviest, largest, limit_bytes, search, with_batch
-from netwright.engine.launch.trial import run_trial
+from netwright.engine.launch.trial import TrialResult, run_trial
 from netwright.engine.placement.choose import resolve
 from netwright.engine.placement.inventory import Device, DeviceInventory
 from netwright.engine.project.environment import EnvironmentOptions
@@ -66,6 +67,30 @@ def test_what_does_not_fit_is_found_by_trying() -> None:
     two, said = found({"target": "multi-cpu", "num_workers": 2, "threads": 1}, 4 * room, None)
     assert 1.3 * one < two < 3 * one
     assert all(trial["tried"]["samples"] == -(-trial["tried"]["batch"] // 2) for trial in said[:-1])
+
+
+def test_trials_that_would_take_long_are_estimated_from_smaller_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a process of 100 MB with 1 MB and 2 ms per sample 973 samples fit into 1 GiB; only trials within 2 s are made:
+    two steps of up to 500 samples."""
+    made: list[int] = []
+
+    def trial(project: Project, samples: int, *_: object, **__: object) -> TrialResult:
+        made.append(samples)
+        return TrialResult(samples, 10**8 + samples * 10**6, samples * 0.002)
+
+    monkeypatch.setattr(largest_batch, "run_trial", trial)
+    number, said = found({"target": "cpu", "threads": 1}, 2**31, None)
+    assert 973 * 15 / 16 <= number <= 973
+    assert made == [16, 32, 64, 128, 256]
+    assert said[-1]["words"].endswith("Above 256 samples the memory is estimated.")
+    assert said[-2]["tried"]["seconds"] == pytest.approx(0.002 * said[-2]["tried"]["batch"])
+
+
+def test_an_estimate_is_not_below_what_the_sizes_of_layers_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small trials whose memory does not show beside that of the process: each sample takes over 80 kB."""
+    monkeypatch.setattr(largest_batch, "run_trial", lambda project, n, *_, **__: TrialResult(n, 2**29, n * 0.05))
+    number, _ = found({"target": "cpu", "threads": 1}, 2**31, None)
+    assert 1000 < number < 2**29 / 80_000
 
 
 def test_the_training_part_is_the_end() -> None:
