@@ -7,6 +7,32 @@ from collections.abc import Callable, Mapping
 from netwright.engine.project.project import RunOptions
 from netwright.engine.training.fast import fused_optimizers, manual_backward
 
+_M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4
+"""Parameters of mallopt, from glibc's malloc.h."""
+
+
+@functools.cache
+def reuse_refusal() -> str:
+    """Return why freed memory cannot be kept here, or nothing."""
+    try:
+        has_mallopt = hasattr(ctypes.CDLL(None), "mallopt")
+    except (OSError, TypeError):  # Windows has no library that is all of the process
+        has_mallopt = False
+    return "" if has_mallopt else "it needs Linux with the C library glibc"
+
+
+def keep_freed_memory() -> None:
+    """Keep all memory that this process frees, until it ends, for its next allocations.
+
+    glibc gives blocks above 32 MiB back to the system once they are freed, and the end of its heap, too. A step that
+    asks for them anew pays for every page that the system clears: a third of the time of an LSTM whose batch makes the
+    workspace pass that size. Batches of other sizes do not fit into the blocks of those before: memory would grow.
+    """
+    library = ctypes.CDLL(None)
+    library.mallopt(_M_MMAP_MAX, 0)
+    library.mallopt(_M_TRIM_THRESHOLD, -1)  # -1: never
+
+
 CHECKS: Mapping[str, Callable[[], str]] = {
     "manual-backward": lambda: manual_backward.refusal(),
     "fused-optimizers": lambda: fused_optimizers.refusal(),
@@ -34,29 +60,3 @@ class Accelerations:
     def notes(self) -> list[str]:
         """Return a sentence for each acceleration that was asked for, and does not work here."""
         return [f"The acceleration {name} is not used: {why}." for name, why in self._refusals.items() if why]
-
-
-_M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4
-"""Parameters of mallopt, from glibc's malloc.h."""
-
-
-@functools.cache
-def reuse_refusal() -> str:
-    """Return why freed memory cannot be kept here, or nothing."""
-    try:
-        has_mallopt = hasattr(ctypes.CDLL(None), "mallopt")
-    except (OSError, TypeError):  # Windows has no library that is all of the process
-        has_mallopt = False
-    return "" if has_mallopt else "it needs Linux with the C library glibc"
-
-
-def keep_freed_memory() -> None:
-    """Keep all memory that this process frees, until it ends, for its next allocations.
-
-    glibc gives blocks above 32 MiB back to the system once they are freed, and the end of its heap, too. A step that
-    asks for them anew pays for every page that the system clears: a third of the time of an LSTM whose batch makes the
-    workspace pass that size. Batches of other sizes do not fit into the blocks of those before: memory would grow.
-    """
-    library = ctypes.CDLL(None)
-    library.mallopt(_M_MMAP_MAX, 0)
-    library.mallopt(_M_TRIM_THRESHOLD, -1)  # -1: never

@@ -167,7 +167,7 @@ def test_without_glibc_memory_is_not_kept_and_a_note_says_so(
             raise TypeError("a name is needed")
         return library
 
-    monkeypatch.setattr(accelerations.ctypes, "CDLL", load)
+    monkeypatch.setattr("ctypes.CDLL", load)
     used = Accelerations(RunOptions())
     assert not used.uses("memory-reuse")
     assert used.notes() == ["The acceleration memory-reuse is not used: it needs Linux with the C library glibc."]
