@@ -1,6 +1,7 @@
 """The job of one worker: project, data, device and process group; and the network and data splits it starts from."""
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -122,8 +123,9 @@ class TrainingJob:
 
     @property
     def reuses_memory(self) -> bool:
-        """Return whether memory that a step frees is kept for the next one: on the CPU, where batches have one size."""
-        if self.device.type != "cpu":
+        """Return whether memory that a step frees is kept for the next one: on the CPU, where batches have one size.
+        Other systems than Linux are not asked, so that no run says that they cannot."""
+        if self.device.type != "cpu" or sys.platform != "linux":
             return False
         varies = self.data is not None and has_varying_lengths(self.options, self.project.network, self.dataset)
         return not varies and self.accelerations.uses("memory-reuse")

@@ -240,6 +240,14 @@
         <translation>缩小方式</translation>
     </message>
     <message>
+        <source>In the background</source>
+        <translation>在后台</translation>
+    </message>
+    <message>
+        <source>Search on, also when the window is closed; the list of runs has the result</source>
+        <translation>继续搜索，关闭窗口后也不停止；结果在运行列表中</translation>
+    </message>
+    <message>
         <source>A project with the network of the selected row</source>
         <translation>使用所选行的网络的项目</translation>
     </message>
@@ -258,6 +266,10 @@
     <message>
         <source>Searching…</source>
         <translation>正在搜索…</translation>
+    </message>
+    <message>
+        <source>The search goes on in the background; the list of runs has its result.</source>
+        <translation>搜索在后台继续；结果在运行列表中。</translation>
     </message>
     <message>
         <source>Searching: {progress}</source>
@@ -2243,8 +2255,16 @@
         <translation>将图片或文件夹拖放到此处，或粘贴图片 (Ctrl+V)。</translation>
     </message>
     <message>
-        <source>Drop a CSV or Parquet table with these columns here, or paste its rows with a header (Ctrl+V).</source>
-        <translation>将包含这些列的 CSV 或 Parquet 表格拖放到此处，或粘贴其带标题的行 (Ctrl+V)。</translation>
+        <source>Drop a CSV, Excel or Parquet table with these columns here, or paste its rows with a header (Ctrl+V).</source>
+        <translation>将包含这些列的 CSV、Excel 或 Parquet 表拖放到此处，或粘贴带表头的行 (Ctrl+V)。</translation>
+    </message>
+    <message>
+        <source>Drop a table here, a row per time step, oldest first, or paste it (Ctrl+V). Columns: {names}.</source>
+        <translation>将表拖放到此处（每个时间步一行，最早的在前），或粘贴 (Ctrl+V)。列：{names}。</translation>
+    </message>
+    <message>
+        <source>Drop a table of at least {rows:,} rows here, a row per time step, oldest first, or paste it (Ctrl+V). Columns: {names}.</source>
+        <translation>将至少 {rows:,} 行的表拖放到此处（每个时间步一行，最早的在前），或粘贴 (Ctrl+V)。列：{names}。</translation>
     </message>
     <message>
         <source>Drop text files here: each line is a text.</source>
@@ -2253,14 +2273,6 @@
     <message>
         <source>Drop audio files or a folder here.</source>
         <translation>将音频文件或文件夹拖放到此处。</translation>
-    </message>
-    <message>
-        <source>Drop a CSV table here, a row per time step, oldest first, or paste it (Ctrl+V). Columns: {names}.</source>
-        <translation>将 CSV 表格拖放到此处，每个时间步一行，最早的在前，或粘贴它 (Ctrl+V)。列：{names}。</translation>
-    </message>
-    <message>
-        <source>Drop a CSV table of at least {rows:,} rows here, a row per time step, oldest first, or paste it (Ctrl+V). Columns: {names}.</source>
-        <translation>将至少 {rows:,} 行的 CSV 表格拖放到此处，每个时间步一行，最早的在前，或粘贴它 (Ctrl+V)。列：{names}。</translation>
     </message>
     <message>
         <source>{hint} The last {count:,} rows are the steps to predict.</source>
@@ -2550,6 +2562,10 @@
     <message>
         <source>Different answers</source>
         <translation>不同的答案</translation>
+    </message>
+    <message>
+        <source>Compare models</source>
+        <translation>比较模型</translation>
     </message>
     <message>
         <source>{change} points</source>
@@ -3726,10 +3742,6 @@
     <message>
         <source>A CNN that tells six instruments apart by spectrogram.</source>
         <translation>通过频谱图区分六种乐器的 CNN。</translation>
-    </message>
-    <message>
-        <source>A CSV table with a header, or a Parquet file, with a response column</source>
-        <translation>带表头的 CSV 表格或 Parquet 文件，含响应列</translation>
     </message>
     <message>
         <source>A GLU whose gate is a GELU: a · GELU(b), with a and b the halves of the channels. The output has half of them.</source>
@@ -6776,10 +6788,6 @@
         <translation>用于由表格给出的目标：包含文件列以及类别、标签或数值列的 CSV 文件</translation>
     </message>
     <message>
-        <source>Forecasting: a CSV or Parquet file with one row per time step, of one series or of several</source>
-        <translation>预测：每行一个时间步的 CSV 或 Parquet 文件，含一个或多个序列</translation>
-    </message>
-    <message>
         <source>Forecasts the next 24 hours of a time series.</source>
         <translation>预测时间序列的未来 24 小时。</translation>
     </message>
@@ -8702,6 +8710,10 @@ Range: 0.005 to 0.5</source>
         <translation>每个依次为：图像、真实类别、预测类别、错误像素</translation>
     </message>
     <message>
+        <source>Look inside the network with this sample</source>
+        <translation>用此样本查看网络内部</translation>
+    </message>
+    <message>
         <source>Double-click a row to look inside the network with this sample</source>
         <translation>双击一行可用此样本查看网络内部</translation>
     </message>
@@ -9721,12 +9733,20 @@ Range: 0.005 to 0.5</source>
         <translation>将阈值与网络一起保存：此后预测会指出低于阈值的样本</translation>
     </message>
     <message>
+        <source>Measure on, also when the window is closed; the list of runs has the result</source>
+        <translation>继续测量，关闭窗口后也不停止；结果在运行列表中</translation>
+    </message>
+    <message>
         <source>Measuring: attacks take some seconds…</source>
         <translation>正在测量：攻击需要几秒钟…</translation>
     </message>
     <message>
         <source>Measuring…</source>
         <translation>正在测量…</translation>
+    </message>
+    <message>
+        <source>It is measured in the background; the list of runs has the result.</source>
+        <translation>正在后台测量；结果在运行列表中。</translation>
     </message>
     <message>
         <source>Attacks</source>
@@ -12404,8 +12424,8 @@ Range: 0.005 to 0.5</source>
         <translation>语言</translation>
     </message>
     <message>
-        <source>Shown after a restart of Netwright. Messages of the engine are in English</source>
-        <translation>重新启动 Netwright 后生效。引擎的消息为英文</translation>
+        <source>Shown after a restart of Netwright. Commands, logs and files stay in English</source>
+        <translation>重新启动 Netwright 后生效。命令、日志和文件仍为英语</translation>
     </message>
     <message>
         <source>Start</source>
@@ -12741,10 +12761,6 @@ Range: 0.005 to 0.5</source>
         <translation>目标表格</translation>
     </message>
     <message>
-        <source>Tables (*.csv *.tsv *.txt *.parquet *.pq)</source>
-        <translation>表格 (*.csv *.tsv *.txt *.parquet *.pq)</translation>
-    </message>
-    <message>
         <source>Tables of files (*.csv *.tsv)</source>
         <translation>文件列表 (*.csv *.tsv)</translation>
     </message>
@@ -12913,6 +12929,10 @@ Range: 0.005 to 0.5</source>
         <translation>损失</translation>
     </message>
     <message>
+        <source>metric</source>
+        <translation>度量</translation>
+    </message>
+    <message>
         <source>Test</source>
         <translation>测试</translation>
     </message>
@@ -12931,10 +12951,6 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Texts</source>
         <translation>文本</translation>
-    </message>
-    <message>
-        <source>Texts (*.txt *.text *.md *.csv *.tsv)</source>
-        <translation>文本 (*.txt *.text *.md *.csv *.tsv)</translation>
     </message>
     <message>
         <source>Texts: a table with a column of them, a folder with one subfolder per class, or one file to predict tokens</source>
@@ -14968,11 +14984,6 @@ Range: 0.005 to 0.5</source>
         <source>: the network learns nothing from it.</source>
         <comment>engine message</comment>
         <translation>：网络从中学不到任何内容。</translation>
-    </message>
-    <message>
-        <source>A CSV table with a header, or a Parquet file, with a response column</source>
-        <comment>engine message</comment>
-        <translation>带表头的 CSV 表或 Parquet 文件，含响应列</translation>
     </message>
     <message>
         <source>A Containerfile cannot hold the name {inside}.</source>
@@ -17080,11 +17091,6 @@ Range: 0.005 to 0.5</source>
         <translation>应为 {pixels_2} 之一。</translation>
     </message>
     <message>
-        <source>Expected one subfolder per class, with the images in it.</source>
-        <comment>engine message</comment>
-        <translation>应为每类一个子文件夹，其中含有图像。</translation>
-    </message>
-    <message>
         <source>Expected one subfolder per class, with {noun} in it ({suffixes}).</source>
         <comment>engine message</comment>
         <translation>应为每类一个子文件夹，其中含有{noun} ({suffixes})。</translation>
@@ -17510,11 +17516,6 @@ Range: 0.005 to 0.5</source>
         <translation>其余部分请重新训练。</translation>
     </message>
     <message>
-        <source>Forecasting: a CSV or Parquet file with one row per time step, of one series or of several</source>
-        <comment>engine message</comment>
-        <translation>预测：每个时间步一行的 CSV 或 Parquet 文件，包含一个或多个序列</translation>
-    </message>
-    <message>
         <source>Freeze no layers</source>
         <comment>engine message</comment>
         <translation>不冻结任何层</translation>
@@ -17703,6 +17704,16 @@ Range: 0.005 to 0.5</source>
         <source>Images are mixed with others, but not what stands beside them: {beside}.</source>
         <comment>engine message</comment>
         <translation>图像会与其他图像混合，但其旁边的内容不会：{beside}。</translation>
+    </message>
+    <message>
+        <source>Images are resized to {side} × {side_2} (data.image_size).</source>
+        <comment>engine message</comment>
+        <translation>图像调整为 {side} × {side_2} (data.image_size)。</translation>
+    </message>
+    <message>
+        <source>Images differ in size, such as {width} × {height}: all are resized to the median one, {width_2} × {height_2} (data.image_size).</source>
+        <comment>engine message</comment>
+        <translation>图像大小不同，例如 {width} × {height}：全部调整为中位大小 {width_2} × {height_2} (data.image_size)。</translation>
     </message>
     <message>
         <source>Images differ in size, such as {width} × {height}: all are resized to the most frequent one, {width_2} × {height_2} (data.image_size).</source>
@@ -18090,6 +18101,11 @@ Range: 0.005 to 0.5</source>
         <translation>其工程为 {path}。</translation>
     </message>
     <message>
+        <source>Its sheets: {listed} (data.sheet).</source>
+        <comment>engine message</comment>
+        <translation>其工作表：{listed} (data.sheet)。</translation>
+    </message>
+    <message>
         <source>Its sizes are {size_names}.</source>
         <comment>engine message</comment>
         <translation>其大小有 {size_names}。</translation>
@@ -18378,6 +18394,11 @@ Range: 0.005 to 0.5</source>
         <source>Line {line} of {path} has {row} cells; the header has {width}.</source>
         <comment>engine message</comment>
         <translation>{path} 的第 {line} 行有 {row} 个单元格；表头有 {width} 个。</translation>
+    </message>
+    <message>
+        <source>Line {number} of {path} is no JSON: {line}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的第 {number} 行不是 JSON：{line}。</translation>
     </message>
     <message>
         <source>Longer sounds are cut after {seconds}.</source>
@@ -19305,6 +19326,11 @@ Range: 0.005 to 0.5</source>
         <translation>{total} 内存中仅有 {free} 空闲</translation>
     </message>
     <message>
+        <source>Open it in a spreadsheet program and save it again, or as CSV.</source>
+        <comment>engine message</comment>
+        <translation>请在电子表格程序中打开并重新保存，或另存为 CSV。</translation>
+    </message>
+    <message>
         <source>Open it with a newer version.</source>
         <comment>engine message</comment>
         <translation>请用较新的版本打开。</translation>
@@ -19835,9 +19861,19 @@ Range: 0.005 to 0.5</source>
         <translation>请重新保存：torch.export.save(torch.export.export(model.eval(), (example,)), &apos;NAME.pt2&apos;)。</translation>
     </message>
     <message>
+        <source>Save it as CSV or Parquet.</source>
+        <comment>engine message</comment>
+        <translation>请将其保存为 CSV 或 Parquet。</translation>
+    </message>
+    <message>
         <source>Save the model again with Keras: model.save(&apos;NAME.keras&apos;).</source>
         <comment>engine message</comment>
         <translation>请用 Keras 重新保存模型：model.save(&apos;NAME.keras&apos;)。</translation>
+    </message>
+    <message>
+        <source>Save the sheet again.</source>
+        <comment>engine message</comment>
+        <translation>请重新保存该工作表。</translation>
     </message>
     <message>
         <source>Save the weights alone: torch.save(model.state_dict(), FILE).</source>
@@ -19923,6 +19959,11 @@ Range: 0.005 to 0.5</source>
         <source>Sequences in tables have no {task}: predict classes or numbers, or use NumPy arrays.</source>
         <comment>engine message</comment>
         <translation>表中的序列没有{task}：请预测类别或数值，或使用 NumPy 数组。</translation>
+    </message>
+    <message>
+        <source>Sequences of bytes are read from int16 or float32.</source>
+        <comment>engine message</comment>
+        <translation>字节序列请用 int16 或 float32 存储。</translation>
     </message>
     <message>
         <source>Sequences of different lengths cannot be padded here.</source>
@@ -20915,6 +20956,16 @@ Range: 0.005 to 0.5</source>
         <translation>文件没有其算子接收的输入，因此其中没有网络。</translation>
     </message>
     <message>
+        <source>The file holds a sheet with {names} columns: {listed}</source>
+        <comment>engine message</comment>
+        <translation>文件包含一个有 {names} 列的工作表：{listed}</translation>
+    </message>
+    <message>
+        <source>The file holds records with {names} columns: {listed}</source>
+        <comment>engine message</comment>
+        <translation>文件包含有 {names} 列的记录：{listed}</translation>
+    </message>
+    <message>
         <source>The file holds text: {first}</source>
         <comment>engine message</comment>
         <translation>该文件含有文本：{first}</translation>
@@ -20985,6 +21036,11 @@ Range: 0.005 to 0.5</source>
         <translation>相乘时，第一个有 {first} 列，第二个有 {second} 行；收到 {x} 和 {x_2}。</translation>
     </message>
     <message>
+        <source>The first layer with a non-finite output is {value}.</source>
+        <comment>engine message</comment>
+        <translation>最先输出非有限值的层是 {value}。</translation>
+    </message>
+    <message>
         <source>The first line holds numbers, so the columns have the names column_1, column_2 and so on.</source>
         <comment>engine message</comment>
         <translation>第一行是数值，因此列名为 column_1、column_2 等。</translation>
@@ -20998,6 +21054,11 @@ Range: 0.005 to 0.5</source>
         <source>The first line names {names} columns, separated by {how}: {listed}</source>
         <comment>engine message</comment>
         <translation>首行给出 {names} 列的名称，以{how}分隔：{listed}</translation>
+    </message>
+    <message>
+        <source>The first non-finite value is in the data itself, at the input {name}.</source>
+        <comment>engine message</comment>
+        <translation>最先出现的非有限值就在数据中，位于输入 {name}。</translation>
     </message>
     <message>
         <source>The first: {bad}.</source>
@@ -21970,6 +22031,11 @@ Range: 0.005 to 0.5</source>
         <translation>无法写入 {folder} 中的队列：{strerror}。</translation>
     </message>
     <message>
+        <source>The records of {path} have more than {most_columns} names.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的记录包含超过 {most_columns} 个名称。</translation>
+    </message>
+    <message>
         <source>The request stays; `follow` shows when it is done.</source>
         <comment>engine message</comment>
         <translation>请求会保留；`follow` 会显示何时完成。</translation>
@@ -22368,6 +22434,11 @@ Range: 0.005 to 0.5</source>
         <source>The table has a column of sentences</source>
         <comment>engine message</comment>
         <translation>该表有一列句子</translation>
+    </message>
+    <message>
+        <source>The table is cut.</source>
+        <comment>engine message</comment>
+        <translation>表被截断。</translation>
     </message>
     <message>
         <source>The table is read as {encoding}; data.text_encoding sets another encoding.</source>
@@ -23805,6 +23876,16 @@ Range: 0.005 to 0.5</source>
         <translation>{path} 的权重：{sentence}</translation>
     </message>
     <message>
+        <source>Write an object per line (.jsonl).</source>
+        <comment>engine message</comment>
+        <translation>请每行写一个对象 (.jsonl)。</translation>
+    </message>
+    <message>
+        <source>`netwright-engine queue remove` removes it.</source>
+        <comment>engine message</comment>
+        <translation>用 `netwright-engine queue remove` 可将其移除。</translation>
+    </message>
+    <message>
         <source>a NumPy array, and those beside it</source>
         <comment>engine message</comment>
         <translation>一个 NumPy 数组，以及它旁边的数组</translation>
@@ -23815,9 +23896,39 @@ Range: 0.005 to 0.5</source>
         <translation>线性模型</translation>
     </message>
     <message>
+        <source>a name at byte {data} takes {size} bytes</source>
+        <comment>engine message</comment>
+        <translation>位于字节 {data} 的名称占 {size} 字节</translation>
+    </message>
+    <message>
+        <source>a sheet</source>
+        <comment>engine message</comment>
+        <translation>一个工作表</translation>
+    </message>
+    <message>
         <source>a step could not be timed</source>
         <comment>engine message</comment>
         <translation>无法测出一步的时间</translation>
+    </message>
+    <message>
+        <source>a tensor</source>
+        <comment>engine message</comment>
+        <translation>一个张量</translation>
+    </message>
+    <message>
+        <source>a tensor has {amount} bytes, and needs {count}</source>
+        <comment>engine message</comment>
+        <translation>一个张量有 {amount} 字节，需要 {count} 字节</translation>
+    </message>
+    <message>
+        <source>a tensor has {amount} numbers, and needs {count}</source>
+        <comment>engine message</comment>
+        <translation>一个张量有 {amount} 个数，需要 {count} 个</translation>
+    </message>
+    <message>
+        <source>about {expected} are expected</source>
+        <comment>engine message</comment>
+        <translation>预计约 {expected}</translation>
     </message>
     <message>
         <source>about {step} per step</source>
@@ -23848,6 +23959,16 @@ Range: 0.005 to 0.5</source>
         <source>always answering the most frequent class</source>
         <comment>engine message</comment>
         <translation>始终回答最常见的类别</translation>
+    </message>
+    <message>
+        <source>an extended header is not understood</source>
+        <comment>engine message</comment>
+        <translation>无法理解其扩展文件头</translation>
+    </message>
+    <message>
+        <source>an operator takes a text of {text} characters</source>
+        <comment>engine message</comment>
+        <translation>有一个算子接收长 {text} 个字符的文本</translation>
     </message>
     <message>
         <source>and {bad} more</source>
@@ -23940,6 +24061,11 @@ Range: 0.005 to 0.5</source>
         <translation>实验性</translation>
     </message>
     <message>
+        <source>first</source>
+        <comment>engine message</comment>
+        <translation>第一个</translation>
+    </message>
+    <message>
         <source>for {workers} workers</source>
         <comment>engine message</comment>
         <translation>用于 {workers} 个工作单元</translation>
@@ -23975,9 +24101,129 @@ Range: 0.005 to 0.5</source>
         <translation>它的计算结果是错的</translation>
     </message>
     <message>
+        <source>it does not say which version of ONNX&apos;s operators it uses</source>
+        <comment>engine message</comment>
+        <translation>它没有说明使用哪个版本的 ONNX 算子</translation>
+    </message>
+    <message>
+        <source>it ends in the middle of a header, at byte {at}</source>
+        <comment>engine message</comment>
+        <translation>它在字节 {at} 处的文件头中间结束</translation>
+    </message>
+    <message>
+        <source>it ends in the middle of its member {name}, after {missing}</source>
+        <comment>engine message</comment>
+        <translation>它在成员 {name} 的中间结束，位于 {missing} 之后</translation>
+    </message>
+    <message>
+        <source>it has {node} operators; at most {most_nodes} are read</source>
+        <comment>engine message</comment>
+        <translation>它有 {node} 个算子；最多读取 {most_nodes} 个</translation>
+    </message>
+    <message>
+        <source>it has {size} bytes; an ONNX file has less than {limit_bytes}</source>
+        <comment>engine message</comment>
+        <translation>它有 {size} 字节；ONNX 文件应小于 {limit_bytes} 字节</translation>
+    </message>
+    <message>
+        <source>it has {text} as its {key}</source>
+        <comment>engine message</comment>
+        <translation>它的 {key} 为 {text}</translation>
+    </message>
+    <message>
+        <source>it holds an object of a class of its own, which could run code</source>
+        <comment>engine message</comment>
+        <translation>它含有自定义类的对象，可能会运行代码</translation>
+    </message>
+    <message>
+        <source>it holds no graph</source>
+        <comment>engine message</comment>
+        <translation>其中没有计算图</translation>
+    </message>
+    <message>
+        <source>it is no ONNX file, or is damaged</source>
+        <comment>engine message</comment>
+        <translation>它不是 ONNX 文件，或已损坏</translation>
+    </message>
+    <message>
+        <source>it may not be read; set credentials in the environment or in the configuration of fsspec</source>
+        <comment>engine message</comment>
+        <translation>没有读取它的权限；请在环境变量或 fsspec 的配置中设置凭据</translation>
+    </message>
+    <message>
+        <source>it needs Linux with the C library glibc</source>
+        <comment>engine message</comment>
+        <translation>需要带有 C 库 glibc 的 Linux</translation>
+    </message>
+    <message>
+        <source>it uses the operator {text}, which is not one of ATen that has a form in ONNX</source>
+        <comment>engine message</comment>
+        <translation>它使用了算子 {text}，而该算子不属于在 ONNX 中有对应形式的 ATen 算子</translation>
+    </message>
+    <message>
+        <source>it was saved by a version of torch before 2.8, whose files hold pickles</source>
+        <comment>engine message</comment>
+        <translation>它由 2.8 之前的 torch 保存，那些版本的文件含有 pickle</translation>
+    </message>
+    <message>
+        <source>its description is no JSON object</source>
+        <comment>engine message</comment>
+        <translation>其描述不是 JSON 对象</translation>
+    </message>
+    <message>
+        <source>its header has {size} bytes; at most {header_limit_bytes} are read</source>
+        <comment>engine message</comment>
+        <translation>其文件头有 {size} 字节；最多读取 {header_limit_bytes} 字节</translation>
+    </message>
+    <message>
+        <source>its header is not JSON</source>
+        <comment>engine message</comment>
+        <translation>其文件头不是 JSON</translation>
+    </message>
+    <message>
+        <source>its header is not an object of tensors</source>
+        <comment>engine message</comment>
+        <translation>其文件头不是由张量组成的对象</translation>
+    </message>
+    <message>
         <source>its index is 0</source>
         <comment>engine message</comment>
         <translation>其索引为 0</translation>
+    </message>
+    <message>
+        <source>its inputs or outputs have the keys {keys}, which could be code</source>
+        <comment>engine message</comment>
+        <translation>其输入或输出的键为 {keys}，可能是代码</translation>
+    </message>
+    <message>
+        <source>its inputs or outputs stand in a {value}</source>
+        <comment>engine message</comment>
+        <translation>其输入或输出位于 {value} 中</translation>
+    </message>
+    <message>
+        <source>its library fails with {name}</source>
+        <comment>engine message</comment>
+        <translation>读取它的库报错 {name}</translation>
+    </message>
+    <message>
+        <source>its numbers in {location} cannot be read: {reason}</source>
+        <comment>engine message</comment>
+        <translation>无法读取其在 {location} 中的数值：{reason}</translation>
+    </message>
+    <message>
+        <source>its operators are not in the order of their inputs</source>
+        <comment>engine message</comment>
+        <translation>其算子没有按输入的先后排列</translation>
+    </message>
+    <message>
+        <source>its operators form a cycle, in which &apos;{op}&apos; is</source>
+        <comment>engine message</comment>
+        <translation>其算子形成了循环，“{op}”就在其中</translation>
+    </message>
+    <message>
+        <source>its subgraphs are nested more than {deepest} deep</source>
+        <comment>engine message</comment>
+        <translation>其子图的嵌套超过 {deepest} 层</translation>
     </message>
     <message>
         <source>its target &apos;{name}&apos; has {responses}</source>
@@ -24060,6 +24306,11 @@ Range: 0.005 to 0.5</source>
         <translation>没有可以互相访问的设备</translation>
     </message>
     <message>
+        <source>no header of a member stands at byte {at}</source>
+        <comment>engine message</comment>
+        <translation>字节 {at} 处没有成员的文件头</translation>
+    </message>
+    <message>
         <source>no learn rate made the loss fall within the range test</source>
         <comment>engine message</comment>
         <translation>在学习率范围测试中，没有一个学习率使损失下降</translation>
@@ -24075,6 +24326,11 @@ Range: 0.005 to 0.5</source>
         <translation>归一化的{what}</translation>
     </message>
     <message>
+        <source>nothing computes its output &apos;{name}&apos;</source>
+        <comment>engine message</comment>
+        <translation>没有算子计算其输出“{name}”</translation>
+    </message>
+    <message>
         <source>on the device</source>
         <comment>engine message</comment>
         <translation>在设备上</translation>
@@ -24088,6 +24344,11 @@ Range: 0.005 to 0.5</source>
         <source>one device has no peers</source>
         <comment>engine message</comment>
         <translation>只有一个设备，没有可以互相访问的设备</translation>
+    </message>
+    <message>
+        <source>one of its operators has no name</source>
+        <comment>engine message</comment>
+        <translation>其中有一个算子没有名称</translation>
     </message>
     <message>
         <source>one or more of</source>
@@ -24138,6 +24399,11 @@ Range: 0.005 to 0.5</source>
         <source>season of {steps}</source>
         <comment>engine message</comment>
         <translation>周期 {steps}</translation>
+    </message>
+    <message>
+        <source>second</source>
+        <comment>engine message</comment>
+        <translation>第二个</translation>
     </message>
     <message>
         <source>semicolons</source>
@@ -24245,6 +24511,31 @@ Range: 0.005 to 0.5</source>
         <translation>中位数</translation>
     </message>
     <message>
+        <source>the name of a file with its numbers has {location} characters</source>
+        <comment>engine message</comment>
+        <translation>存放其数值的文件名有 {location} 个字符</translation>
+    </message>
+    <message>
+        <source>the name {name} of a tensor could be code</source>
+        <comment>engine message</comment>
+        <translation>张量的名称 {name} 可能是代码</translation>
+    </message>
+    <message>
+        <source>the name {text} in it could be code</source>
+        <comment>engine message</comment>
+        <translation>其中的名称 {text} 可能是代码</translation>
+    </message>
+    <message>
+        <source>the numbers of {name} are damaged ({name_2})</source>
+        <comment>engine message</comment>
+        <translation>{name} 的数值已损坏 ({name_2})</translation>
+    </message>
+    <message>
+        <source>the place of {name} in its file is not a whole number</source>
+        <comment>engine message</comment>
+        <translation>{name} 在其文件中的位置不是整数</translation>
+    </message>
+    <message>
         <source>the same as {first}</source>
         <comment>engine message</comment>
         <translation>与{first}相同</translation>
@@ -24255,14 +24546,49 @@ Range: 0.005 to 0.5</source>
         <translation>符号 {sign}</translation>
     </message>
     <message>
+        <source>the size &apos;{text}&apos; is no arithmetic of sizes</source>
+        <comment>engine message</comment>
+        <translation>大小“{text}”不是由大小组成的算式</translation>
+    </message>
+    <message>
+        <source>the size of the member at byte {at} is not understood</source>
+        <comment>engine message</comment>
+        <translation>无法理解字节 {at} 处成员的大小</translation>
+    </message>
+    <message>
+        <source>the sizes of &apos;{name}&apos; are damaged</source>
+        <comment>engine message</comment>
+        <translation>“{name}”的大小已损坏</translation>
+    </message>
+    <message>
         <source>the solver lm takes all steps without the layers, so that nothing is seen of them.</source>
         <comment>engine message</comment>
         <translation>求解器 lm 的步骤不经过各层，因此看不到它们的值。</translation>
     </message>
     <message>
+        <source>the tensor &apos;{name}&apos; is sparse, which is not read</source>
+        <comment>engine message</comment>
+        <translation>张量“{name}”是稀疏的，不支持读取</translation>
+    </message>
+    <message>
+        <source>there is no such file</source>
+        <comment>engine message</comment>
+        <translation>没有这个文件</translation>
+    </message>
+    <message>
+        <source>they lead to the output &apos;{name}&apos;</source>
+        <comment>engine message</comment>
+        <translation>它们通向输出“{name}”</translation>
+    </message>
+    <message>
         <source>this torch ({version}) is built without CUDA, ROCm, XPU and MPS</source>
         <comment>engine message</comment>
         <translation>此 torch ({version}) 构建时不含 CUDA、ROCm、XPU 和 MPS</translation>
+    </message>
+    <message>
+        <source>token &apos;{name}&apos;</source>
+        <comment>engine message</comment>
+        <translation>词元“{name}”</translation>
     </message>
     <message>
         <source>torch and safetensors</source>
@@ -24278,6 +24604,16 @@ Range: 0.005 to 0.5</source>
         <source>torch {version} for {built_for}</source>
         <comment>engine message</comment>
         <translation>用于 {built_for} 的 torch {version}</translation>
+    </message>
+    <message>
+        <source>two inputs are named &apos;{name}&apos;, or one has no name</source>
+        <comment>engine message</comment>
+        <translation>有两个输入名为“{name}”，或有一个没有名称</translation>
+    </message>
+    <message>
+        <source>two tensors are named &apos;{name}&apos;, or one has no name</source>
+        <comment>engine message</comment>
+        <translation>有两个张量名为“{name}”，或有一个没有名称</translation>
     </message>
     <message>
         <source>two workers meet over {backend} on the loopback; the smallest sum takes {value} ms</source>
@@ -24435,6 +24771,16 @@ Range: 0.005 to 0.5</source>
         <translation>{models} ({names}) 上通过 {over} 连接的 {devices} 个工作单元，{places}。</translation>
     </message>
     <message>
+        <source>{end}, but it is no list of records</source>
+        <comment>engine message</comment>
+        <translation>{end}，但它不是记录的列表</translation>
+    </message>
+    <message>
+        <source>{end}: unpack it, and choose the folder</source>
+        <comment>engine message</comment>
+        <translation>{end}：请先解压，再选择文件夹</translation>
+    </message>
+    <message>
         <source>{first} and {last}</source>
         <comment>engine message</comment>
         <translation>{first}和{last}</translation>
@@ -24520,6 +24866,16 @@ Range: 0.005 to 0.5</source>
         <translation>用于 {targets} 的{label}：一个供起步的小型网络。</translation>
     </message>
     <message>
+        <source>{label} has no &apos;{name}&apos;</source>
+        <comment>engine message</comment>
+        <translation>{label} 没有“{name}”</translation>
+    </message>
+    <message>
+        <source>{label} has {input} inputs</source>
+        <comment>engine message</comment>
+        <translation>{label} 有 {input} 个输入</translation>
+    </message>
+    <message>
         <source>{least} or {most} samples each</source>
         <comment>engine message</comment>
         <translation>每个 {least} 或 {most} 个样本</translation>
@@ -24575,9 +24931,44 @@ Range: 0.005 to 0.5</source>
         <translation>{name} 等</translation>
     </message>
     <message>
+        <source>{name} cannot be read from {name_2}: {error}</source>
+        <comment>engine message</comment>
+        <translation>无法从 {name_2} 读取 {name}：{error}</translation>
+    </message>
+    <message>
+        <source>{name} does not lie in {name_2}, which is too short</source>
+        <comment>engine message</comment>
+        <translation>{name} 不在 {name_2} 中，后者太短</translation>
+    </message>
+    <message>
+        <source>{name} has an unknown data type</source>
+        <comment>engine message</comment>
+        <translation>{name} 的数据类型未知</translation>
+    </message>
+    <message>
+        <source>{name} has numbers of type {dtype} in another file, which is not read</source>
+        <comment>engine message</comment>
+        <translation>{name} 在另一个文件中有 {dtype} 类型的数值，不支持读取</translation>
+    </message>
+    <message>
         <source>{name} has the shape {array}.</source>
         <comment>engine message</comment>
         <translation>{name} 的形状为 {array}。</translation>
+    </message>
+    <message>
+        <source>{name} has the sizes {shape}, of which one is negative</source>
+        <comment>engine message</comment>
+        <translation>{name} 的大小为 {shape}，其中有负数</translation>
+    </message>
+    <message>
+        <source>{name} has {count} numbers</source>
+        <comment>engine message</comment>
+        <translation>{name} 有 {count} 个数</translation>
+    </message>
+    <message>
+        <source>{name} has {string_data} texts, and should have {count}</source>
+        <comment>engine message</comment>
+        <translation>{name} 有 {string_data} 个文本，应有 {count} 个</translation>
     </message>
     <message>
         <source>{name} is a curve of every run.</source>
@@ -24593,6 +24984,16 @@ Range: 0.005 to 0.5</source>
         <source>{name} is one name too many: a run has at most {most} names of reported {things}.</source>
         <comment>engine message</comment>
         <translation>{name} 超出了名称数：一次运行最多有 {most} 个报告的 {things} 名称。</translation>
+    </message>
+    <message>
+        <source>{name} is sparse, which is not read</source>
+        <comment>engine message</comment>
+        <translation>{name} 是稀疏的，不支持读取</translation>
+    </message>
+    <message>
+        <source>{name} of the folder is the training data</source>
+        <comment>engine message</comment>
+        <translation>文件夹中的 {name} 是训练数据</translation>
     </message>
     <message>
         <source>{name}: {low} to {high}</source>
@@ -24615,6 +25016,11 @@ Range: 0.005 to 0.5</source>
         <translation>文件中有 {num_keys} 个键未使用。</translation>
     </message>
     <message>
+        <source>{op} {name} takes &apos;{name_2}&apos;, which nothing computes</source>
+        <comment>engine message</comment>
+        <translation>{op} {name} 接收“{name_2}”，但没有算子计算它</translation>
+    </message>
+    <message>
         <source>{others} and {last}</source>
         <comment>engine message</comment>
         <translation>{others}和{last}</translation>
@@ -24623,6 +25029,61 @@ Range: 0.005 to 0.5</source>
         <source>{output}: a project ends in {suffix}.</source>
         <comment>engine message</comment>
         <translation>{output}：项目文件以 {suffix} 结尾。</translation>
+    </message>
+    <message>
+        <source>{path} has no records.</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有记录。</translation>
+    </message>
+    <message>
+        <source>{path} has no sheet {sheet}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有工作表 {sheet}。</translation>
+    </message>
+    <message>
+        <source>{path} has no table: no sheet has two rows with cells.</source>
+        <comment>engine message</comment>
+        <translation>{path} 没有表：没有任何工作表包含两行有内容的单元格。</translation>
+    </message>
+    <message>
+        <source>{path} is no Excel workbook, or a damaged one: {value}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是 Excel 工作簿，或已损坏：{value}。</translation>
+    </message>
+    <message>
+        <source>{path} is no JSON: {error}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 不是 JSON：{error}。</translation>
+    </message>
+    <message>
+        <source>{path} is one list of {st_size}; at most {most_held} are read as a whole.</source>
+        <comment>engine message</comment>
+        <translation>{path} 是一个 {st_size} 的列表；整体读取最多 {most_held}。</translation>
+    </message>
+    <message>
+        <source>{path} of the queue cannot be read: {error}.</source>
+        <comment>engine message</comment>
+        <translation>无法读取队列的 {path}：{error}。</translation>
+    </message>
+    <message>
+        <source>{path} of the queue is missing or damaged.</source>
+        <comment>engine message</comment>
+        <translation>队列的 {path} 缺失或已损坏。</translation>
+    </message>
+    <message>
+        <source>{path} unpacks to {size}; at most {most_bytes} are read.</source>
+        <comment>engine message</comment>
+        <translation>{path} 解压后为 {size}；最多读取 {most_bytes}。</translation>
+    </message>
+    <message>
+        <source>{place} {number} of {path} is no object: {value}.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的{place} {number} 不是对象：{value}。</translation>
+    </message>
+    <message>
+        <source>{problem} (a compiled package of AOTInductor is none)</source>
+        <comment>engine message</comment>
+        <translation>{problem}（AOTInductor 编译的包不是这种程序）</translation>
     </message>
     <message>
         <source>{rate}, {peak_share} of measured peak</source>
@@ -24678,6 +25139,21 @@ Range: 0.005 to 0.5</source>
         <source>{step}, {each} per worker in {pieces} micro-batches of {size}</source>
         <comment>engine message</comment>
         <translation>{step}，每个工作单元 {each} 个，分为 {pieces} 个大小为 {size} 的微批量</translation>
+    </message>
+    <message>
+        <source>{text} keep all channels: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>{text} 保留所有通道：{reason}。</translation>
+    </message>
+    <message>
+        <source>{text} keeps all channels: {reason}.</source>
+        <comment>engine message</comment>
+        <translation>{text} 保留所有通道：{reason}。</translation>
+    </message>
+    <message>
+        <source>{value} of {size} bytes</source>
+        <comment>engine message</comment>
+        <translation>{size} 字节的 {value}</translation>
     </message>
     <message>
         <source>{value} samples</source>
@@ -25583,11 +26059,6 @@ Range: 0.005 to 0.5</source>
         <source>a {label} of {short}</source>
         <comment>engine message</comment>
         <translation>{short} 的{label}</translation>
-    </message>
-    <message>
-        <source>about {estimate} are expected</source>
-        <comment>engine message</comment>
-        <translation>预计约需 {estimate}</translation>
     </message>
     <message>
         <source>acceleration by compiling</source>
@@ -27610,8 +28081,16 @@ Range: 0.005 to 0.5</source>
         <translation>无法读取其轴</translation>
     </message>
     <message>
+        <source>A CSV table, Excel sheet, Parquet file or JSON records, with a response column</source>
+        <translation>带响应列的 CSV 表、Excel 工作表、Parquet 文件或 JSON 记录</translation>
+    </message>
+    <message>
         <source>A smaller network from the run that is shown, within a budget of size, time and accuracy, or pruned</source>
         <translation>由所显示的运行得到较小的网络：在大小、时间和准确率的预算之内，或经过剪枝</translation>
+    </message>
+    <message>
+        <source>Alternating reflection</source>
+        <translation>交替镜像</translation>
     </message>
     <message>
         <source>And the outputs of all layers, the activations</source>
@@ -27622,12 +28101,28 @@ Range: 0.005 to 0.5</source>
         <translation>以及它们在裁剪前的梯度</translation>
     </message>
     <message>
+        <source>CIFAR-10 in seconds on a GPU, with its training options.</source>
+        <translation>在 GPU 上数秒训练 CIFAR-10，附带其训练选项。</translation>
+    </message>
+    <message>
         <source>Chosen</source>
         <translation>指定</translation>
     </message>
     <message>
+        <source>Exponent with which the decay grows over the run</source>
+        <translation>衰减在运行中增长的指数</translation>
+    </message>
+    <message>
         <source>For a second project</source>
         <translation>用于另一个项目</translation>
+    </message>
+    <message>
+        <source>Forecasting: a table with one row per time step, of one series or of several</source>
+        <translation>预测：每个时间步一行的表，包含一个或多个序列</translation>
+    </message>
+    <message>
+        <source>Fraction of the slow weights kept at each update, 0 to 1</source>
+        <translation>每次更新时保留的慢权重比例，0 到 1</translation>
     </message>
     <message>
         <source>Keeps how the weights of each layer are distributed, over the steps</source>
@@ -27638,8 +28133,36 @@ Range: 0.005 to 0.5</source>
         <translation>保存网络对部分验证样本的预测结果</translation>
     </message>
     <message>
+        <source>Lookahead</source>
+        <translation>Lookahead</translation>
+    </message>
+    <message>
+        <source>Lookahead decay</source>
+        <translation>Lookahead 衰减</translation>
+    </message>
+    <message>
+        <source>Lookahead interval</source>
+        <translation>Lookahead 间隔</translation>
+    </message>
+    <message>
+        <source>Lookahead power</source>
+        <translation>Lookahead 幂次</translation>
+    </message>
+    <message>
+        <source>Made for Netwright</source>
+        <translation>为 Netwright 制作</translation>
+    </message>
+    <message>
         <source>Make smaller…</source>
         <translation>缩小网络…</translation>
+    </message>
+    <message>
+        <source>Memory reuse</source>
+        <translation>内存重用</translation>
+    </message>
+    <message>
+        <source>Mirrors every image left to right in every other epoch</source>
+        <translation>每隔一个轮次将每幅图像左右镜像</translation>
     </message>
     <message>
         <source>New window</source>
@@ -27670,8 +28193,36 @@ Range: 0.005 to 0.5</source>
         <translation>按下列编号选取的验证样本的预测结果</translation>
     </message>
     <message>
+        <source>On a CPU and Linux, memory that a step frees stays with the process for the next step, unless padded sequences make batches of other sizes</source>
+        <translation>在 CPU 与 Linux 上，一步释放的内存留在进程中供下一步使用；填充序列使批量大小不同时除外</translation>
+    </message>
+    <message>
         <source>See the differences</source>
         <translation>查看差异</translation>
+    </message>
+    <message>
+        <source>Sheet</source>
+        <translation>工作表</translation>
+    </message>
+    <message>
+        <source>Sheet of an Excel workbook that holds the table</source>
+        <translation>Excel 工作簿中包含该表的工作表</translation>
+    </message>
+    <message>
+        <source>Slow weights that follow every few steps, and from which training continues</source>
+        <translation>慢权重，每隔几步跟随一次，训练从慢权重继续</translation>
+    </message>
+    <message>
+        <source>Steps between two updates of the slow weights</source>
+        <translation>慢权重两次更新之间的步数</translation>
+    </message>
+    <message>
+        <source>Tables (*.csv *.tsv *.txt *.xlsx *.xlsm *.jsonl *.ndjson *.json *.parquet *.pq)</source>
+        <translation>表 (*.csv *.tsv *.txt *.xlsx *.xlsm *.jsonl *.ndjson *.json *.parquet *.pq)</translation>
+    </message>
+    <message>
+        <source>Texts (*.txt *.text *.md *.csv *.tsv *.xlsx *.xlsm *.jsonl *.ndjson *.json)</source>
+        <translation>文本 (*.txt *.text *.md *.csv *.tsv *.xlsx *.xlsm *.jsonl *.ndjson *.json)</translation>
     </message>
     <message>
         <source>The weights of each layer</source>
@@ -27698,6 +28249,87 @@ Range: 0.005 to 0.5</source>
         <translation>最差</translation>
     </message>
     <message>
+        <source>airbench94</source>
+        <translation>airbench94</translation>
+    </message>
+    <message>
+        <source>all</source>
+        <translation>全部</translation>
+    </message>
+    <message>
+        <source>free</source>
+        <translation>不限</translation>
+    </message>
+    <message>
+        <source>never</source>
+        <translation>从不</translation>
+    </message>
+    <message>
+        <source>&apos;netwright.layers&apos; in its header does not list the beginnings of keys</source>
+        <comment>engine message</comment>
+        <translation>其文件头中的“netwright.layers”没有列出各键的开头</translation>
+    </message>
+    <message>
+        <source>&apos;netwright.layers&apos; in its header is not an object of lists</source>
+        <comment>engine message</comment>
+        <translation>其文件头中的“netwright.layers”不是由列表组成的对象</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; ({label}) uses them in a way that pruning does not follow</source>
+        <comment>engine message</comment>
+        <translation>“{name}”（{label}）使用它们的方式是剪枝无法跟踪的</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; has an unknown data type</source>
+        <comment>engine message</comment>
+        <translation>“{name}”的数据类型未知</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; has the same weights as another layer</source>
+        <comment>engine message</comment>
+        <translation>“{name}”与另一个层共享权重</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; in it is a pickle, which could run code</source>
+        <comment>engine message</comment>
+        <translation>其中的“{name}”是 pickle，可能会运行代码</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; is computed twice</source>
+        <comment>engine message</comment>
+        <translation>“{name}”被计算了两次</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; is not JSON</source>
+        <comment>engine message</comment>
+        <translation>“{name}”不是 JSON</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; of {op_type} is of another type than ONNX says</source>
+        <comment>engine message</comment>
+        <translation>{op_type} 的“{name}”与 ONNX 规定的类型不同</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; of {op} refers to an attribute of a function</source>
+        <comment>engine message</comment>
+        <translation>{op} 的“{name}”引用了函数的属性</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; was taken as grey images of {size}.</source>
+        <comment>engine message</comment>
+        <translation>将“{name}”视为 {size} 的灰度图像。</translation>
+    </message>
+    <message>
+        <source>&apos;{name}&apos; was taken as images of {size} whose {channels} channels come last.</source>
+        <comment>engine message</comment>
+        <translation>将“{name}”视为 {size} 的图像，其 {channels} 个通道在最后。</translation>
+    </message>
+    <message>
+        <source>&apos;{path}&apos; has weights that pruning does not know</source>
+        <comment>engine message</comment>
+        <translation>“{path}”含有剪枝不认识的权重</translation>
+    </message>
+    <message>
         <source>, counted from {origin}</source>
         <comment>engine message</comment>
         <translation>，从 {origin} 起计</translation>
@@ -27713,6 +28345,11 @@ Range: 0.005 to 0.5</source>
         <translation>1 列（{names}）</translation>
     </message>
     <message>
+        <source>A CSV table, Excel sheet, Parquet file or JSON records, with a response column</source>
+        <comment>engine message</comment>
+        <translation>带响应列的 CSV 表、Excel 工作表、Parquet 文件或 JSON 记录</translation>
+    </message>
+    <message>
         <source>A candidate could not be trained.</source>
         <comment>engine message</comment>
         <translation>有一个候选网络无法训练。</translation>
@@ -27726,6 +28363,11 @@ Range: 0.005 to 0.5</source>
         <source>A longer run may use several processes if a trial at its start finds them faster.</source>
         <comment>engine message</comment>
         <translation>较长的运行会在开始时试测，若多个进程更快则使用多个进程。</translation>
+    </message>
+    <message>
+        <source>Above {most_tried} sample(s) the memory is estimated.</source>
+        <comment>engine message</comment>
+        <translation>超过 {most_tried} 个样本时，内存为估计值。</translation>
     </message>
     <message>
         <source>Accept a greater loss, a larger file or a longer time, or train more candidates for more epochs; --pick writes any of them.</source>
@@ -27808,6 +28450,11 @@ Range: 0.005 to 0.5</source>
         <translation>每个工作单元绑定到各自的若干个核。</translation>
     </message>
     <message>
+        <source>Entry {id} of the queue is not at work: it is {state}.</source>
+        <comment>engine message</comment>
+        <translation>队列中的项 {id} 未在运行：其状态为 {state}。</translation>
+    </message>
+    <message>
         <source>Equal samples have equal targets.</source>
         <comment>engine message</comment>
         <translation>相同的样本具有相同的目标。</translation>
@@ -27818,9 +28465,34 @@ Range: 0.005 to 0.5</source>
         <translation>所有样本均可读取。</translation>
     </message>
     <message>
+        <source>Expected a JSON object in each line, or one list of objects.</source>
+        <comment>engine message</comment>
+        <translation>应为每行一个 JSON 对象，或一个对象列表。</translation>
+    </message>
+    <message>
         <source>Expected a size such as 1MB, 300KiB or 50000 (bytes), received &apos;{text}&apos;.</source>
         <comment>engine message</comment>
         <translation>应为大小，例如 1MB、300KiB 或 50000（字节），收到“{text}”。</translation>
+    </message>
+    <message>
+        <source>Expected a table.</source>
+        <comment>engine message</comment>
+        <translation>应为表。</translation>
+    </message>
+    <message>
+        <source>Expected an .xlsx file without a password.</source>
+        <comment>engine message</comment>
+        <translation>应为没有密码的 .xlsx 文件。</translation>
+    </message>
+    <message>
+        <source>Expected an object per line, or a list.</source>
+        <comment>engine message</comment>
+        <translation>应为每行一个对象，或一个列表。</translation>
+    </message>
+    <message>
+        <source>Expected an object per line.</source>
+        <comment>engine message</comment>
+        <translation>应为每行一个对象。</translation>
     </message>
     <message>
         <source>Expected auto (a GPU where there is one), cpu, gpu, multi-cpu, multi-gpu, or a name of `netwright-engine devices`, such as cuda:1.</source>
@@ -27828,9 +28500,24 @@ Range: 0.005 to 0.5</source>
         <translation>应为 auto（有 GPU 时用 GPU）、cpu、gpu、multi-cpu、multi-gpu，或 `netwright-engine devices` 中的名称，例如 cuda:1。</translation>
     </message>
     <message>
+        <source>Expected one subfolder per class, with the images in it, or a CSV table beside them with a column of file names and one of classes.</source>
+        <comment>engine message</comment>
+        <translation>应为每个类一个子文件夹（其中包含图像），或在图像旁放一个 CSV 表，一列为文件名，一列为类。</translation>
+    </message>
+    <message>
         <source>Expected one, as {{group}}_*.</source>
         <comment>engine message</comment>
         <translation>应为一个，例如 {{group}}_*。</translation>
+    </message>
+    <message>
+        <source>Expected records such as {{&quot;text&quot;: &quot;Good.&quot;, &quot;label&quot;: 1}}.</source>
+        <comment>engine message</comment>
+        <translation>应为如 {{&quot;text&quot;: &quot;Good.&quot;, &quot;label&quot;: 1}} 的记录。</translation>
+    </message>
+    <message>
+        <source>Forecasting: a table with one row per time step, of one series or of several</source>
+        <comment>engine message</comment>
+        <translation>预测：每个时间步一行的表，包含一个或多个序列</translation>
     </message>
     <message>
         <source>Freeze what is before it, train what is behind it, or replace it by layers that learn.</source>
@@ -37257,6 +37944,18 @@ Apache License 2.0。基于 Qt for Python (LGPL)、PyTorch、ONNX 和 ONNX Runti
         <translation>此文件夹中有其他工程的运行。</translation>
     </message>
     <message>
+        <source>Fold the experiment</source>
+        <translation>折叠该实验</translation>
+    </message>
+    <message>
+        <source>Unfold the experiment</source>
+        <translation>展开该实验</translation>
+    </message>
+    <message>
+        <source>Show all trials</source>
+        <translation>显示所有试验</translation>
+    </message>
+    <message>
         <source>Find runs: accuracy &gt; 98</source>
         <translation>查找运行：accuracy &gt; 98</translation>
     </message>
@@ -38431,6 +39130,10 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
         <translation>队列</translation>
     </message>
     <message>
+        <source>It goes on in the background, as number {number} of the queue.</source>
+        <translation>它在后台继续，在队列中的编号为 {number}。</translation>
+    </message>
+    <message>
         <source>Queued: {title} ({num_waiting:,} waiting).</source>
         <translation>已加入队列：{title}（{num_waiting:,} 个在等待）。</translation>
     </message>
@@ -38509,8 +39212,16 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
         <translation>立即训练</translation>
     </message>
     <message>
+        <source>Show the result</source>
+        <translation>显示结果</translation>
+    </message>
+    <message>
         <source>Remove from the queue</source>
         <translation>从队列中移除</translation>
+    </message>
+    <message>
+        <source>It goes on when the window is closed</source>
+        <translation>关闭窗口后继续</translation>
     </message>
     <message>
         <source>Waiting for another run to end</source>
@@ -39098,6 +39809,18 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     <message>
         <source>Drop one file or one folder of this computer.</source>
         <translation>请拖放本机上的一个文件或一个文件夹。</translation>
+    </message>
+    <message>
+        <source>class</source>
+        <translation>类别</translation>
+    </message>
+    <message>
+        <source>folder</source>
+        <translation>文件夹</translation>
+    </message>
+    <message>
+        <source>file type</source>
+        <translation>文件类型</translation>
     </message>
     <message>
         <source>Groups of samples</source>
@@ -39735,6 +40458,10 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
         <translation>导览到此结束。它始终在“帮助”菜单中。按 F1 可打开与当前焦点有关的手册页。</translation>
     </message>
     <message>
+        <source>Run {number}</source>
+        <translation>运行 {number}</translation>
+    </message>
+    <message>
         <source>h</source>
         <comment>hours</comment>
         <translation>小时</translation>
@@ -39920,6 +40647,10 @@ Trust it only if you know who wrote what is in the folder. Netwright remembers i
     <message>
         <source>{kind} of {layer} over the iterations</source>
         <translation>{layer} 的{kind}随迭代的变化</translation>
+    </message>
+    <message>
+        <source>The model cannot be exported</source>
+        <translation>无法导出该模型</translation>
     </message>
 </context>
 </TS>
