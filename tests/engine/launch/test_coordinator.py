@@ -53,7 +53,7 @@ def act(spec):
             case "then": wait_for_the_other(spec.rank)
     return 0
 
-sys.modules["torch"] = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: False))
+sys.modules["torch"] = types.SimpleNamespace(accelerator=types.SimpleNamespace(current_accelerator=lambda: None))
 local_launcher.preload = lambda **_: act
 worker_attempt.DEATH_GRACE_S, worker_attempt.SHUTDOWN_S = 0.3, 0.3
 folder = create(Path(sys.argv[1]), "{}", RunInfo.read({"places": [{}, {}]}))
