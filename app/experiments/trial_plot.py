@@ -1,6 +1,7 @@
 """Plot of what trials have reached: by their number, or by a value that varies."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyqtgraph as pg
@@ -14,6 +15,7 @@ from netwright.app.plots.plot_items import Line, Markers
 from netwright.designer import markup, theme
 from netwright.designer.language import in_sentence, tr
 from netwright.designer.markup import Markup
+from netwright.engine.core.ticks import round_ticks
 from netwright.engine.project.experiment import Objective
 from netwright.engine.project.options.metric_options import format_score, is_share
 from netwright.engine.project.parameters import texts_of
@@ -83,6 +85,8 @@ class TrialPlot(Plot):
         numbers = self._along == NUMBER
         is_log = not numbers and (self._places > 0).all() and self._places.max() >= 20 * self._places.min()
         x = values_axis(self._places, self.num_x_ticks, is_log=bool(is_log))
+        if numbers:  # of two trials there is no 1.2th
+            x = replace(x, ticks=tuple(round_ticks(x.low, x.high, self.num_x_ticks, is_whole=True)))
         y = values_axis(self._values, self.num_y_ticks)
         metric = self._objective.rpartition(".")[2]
         name = tr("trial") if numbers else in_sentence(path_label(self._along))

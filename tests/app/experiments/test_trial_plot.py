@@ -22,3 +22,13 @@ def test_the_best_so_far_changes_at_a_trial_and_not_before_it(qtbot: QtBot) -> N
     assert values[1.0] == 3.0
     assert values[3.0] == 1.0
     assert points[-1].tolist() == [3.0, 0.5]
+
+
+def test_two_trials_are_counted_in_whole_numbers(qtbot: QtBot) -> None:
+    plot = TrialPlot()
+    qtbot.addWidget(plot)
+    plot.resize(600, 300)
+    plot.show()
+    plot.show_trials([trial(number, {}, loss=1.0) for number in (1, 2)], "validation.loss", set())
+    assert [tick for tick in plot.x.ticks if tick % 1] == []
+    assert {1, 2} <= set(plot.x.ticks)
