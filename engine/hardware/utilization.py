@@ -1,6 +1,7 @@
 """Utilization and memory of this process, the processors of the machine, or the GPU."""
 
 import contextlib
+import ctypes
 import gc
 import math
 from collections.abc import Callable
@@ -61,6 +62,8 @@ def release_memory(device: torch.device) -> None:
     if device.type != "cpu":
         with contextlib.suppress(RuntimeError):  # not every kind of device can
             torch.accelerator.empty_cache()
+    with contextlib.suppress(OSError, TypeError, AttributeError):  # of glibc, which may have been told to keep it
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def peak_memory_bytes(device: torch.device) -> int:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
+import psutil
 import pytest
 import torch
 from torch import nn
@@ -14,6 +15,7 @@ from netwright.engine.core.errors import FieldErrors
 from netwright.engine.core.fork import read_from_child
 from netwright.engine.core.types import sequence
 from netwright.engine.data.loading.loaded import LoadedData
+from netwright.engine.hardware.utilization import release_memory
 from netwright.engine.network.analysis import analyse
 from netwright.engine.project.dataset_info import DatasetInfo, InputInfo
 from netwright.engine.project.project import ACCELERATIONS, Project, RunOptions
@@ -156,6 +158,19 @@ def faults_of_a_step(*, keeps: bool) -> int:
 def test_memory_that_a_step_frees_is_there_for_the_next_one() -> None:
     assert faults_of_a_step(keeps=False) > 1000
     assert 0 <= faults_of_a_step(keeps=True) < 100
+
+
+@pytest.mark.skipif(bool(accelerations.reuse_refusal()), reason="memory is kept by glibc alone")
+def test_a_pause_gives_back_what_was_kept() -> None:
+    def measure() -> bytes:
+        accelerations.keep_freed_memory()
+        torch.set_num_threads(1)
+        torch.ones(2**26)
+        kept = psutil.Process().memory_info().rss
+        release_memory(torch.device("cpu"))
+        return str(kept - psutil.Process().memory_info().rss).encode()
+
+    assert int(read_from_child(measure, 60) or b"-1") > 2**27
 
 
 @pytest.mark.parametrize("library", [object(), None], ids=["another C library", "Windows"])
