@@ -11,11 +11,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, reduce
 from string import Formatter
+from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
 from netwright.designer.settings import settings
-from netwright.engine.core.fields import first_clause
+from netwright.engine.core.fields import Field
 from netwright.engine.core.files import RESOURCES
 
 VARIABLE = "NETWRIGHT_LANGUAGE"
@@ -104,12 +105,10 @@ def in_sentence(text: str, comment: str = "") -> str:
     return shown if shown != text else text.lower()
 
 
-def explanation(text: str) -> str:
-    """Translate the first clause of a help text of the engine, with all of the English text below it if it is longer:
-    only the clauses are extracted."""
-    clause = first_clause(text)
-    shown = translation(clause)
-    return text if shown == clause else shown if text == clause else f"{shown}\n{text}"
+def field_help(field: Field[Any]) -> str:
+    """Translate the help of a field: its description, followed by its names in MATLAB and torch."""
+    names = field.help.removeprefix(field.description).removeprefix(". ")
+    return tr(". ", "between two sentences").join(filter(None, (translation(field.description), names)))
 
 
 def listed(words: Sequence[str]) -> str:

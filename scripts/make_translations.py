@@ -113,13 +113,14 @@ def _subclasses(record: type[Record]) -> Iterator[type[Record]]:
 
 
 def _field_texts(field: Field[object]) -> Iterator[str]:
-    """Yield the texts of a field as a form shows them: its help and the notes on its options up to the first clause."""
-    yield from (field.label, first_clause(field.description), field.unit, field.group)
+    """Yield the texts of a field as a form shows them: its help and the notes on its options, by themselves up to the
+    first clause, too."""
+    yield from (field.label, field.description, first_clause(field.description), field.unit, field.group)
     if isinstance(field, Int):
         yield field.zero
     if isinstance(field, Choice | Choices):
         yield from (word for option in field.options if (word := field.word(option)) != option)
-        yield from map(first_clause, field.notes.values())
+        yield from (text for note in field.notes.values() for text in (note, first_clause(note)))
 
 
 def generate(before: Path, folder: Path) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QPushButton, Q
 
 from netwright.app.widgets import FlowRow
 from netwright.designer import markup, theme
-from netwright.designer.language import explanation, in_sentence, noop, tr, translation
+from netwright.designer.language import field_help, in_sentence, noop, tr, translation
 from netwright.engine.core.fields import Choice, ColumnNames, Int
 from netwright.engine.core.text import format_number
 from netwright.engine.project.data import DataOptions
@@ -136,7 +136,7 @@ class Recipe(QFrame):
             button.setToolTip(tr("The random changes of training, among the training options"))
             button.clicked.connect(self.augmentation_wanted)
             return button
-        button.setToolTip(markup.wrapped(explanation(DataOptions.fields[name].help)))
+        button.setToolTip(markup.wrapped(field_help(DataOptions.fields[name])))
         menu = QMenu(button)
         theme.mark(menu, "role", "choices")
         menu.aboutToShow.connect(partial(self._fill_menu, menu, name))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.designer.engine_messages import message_text, part_text
-from netwright.designer.language import explanation, noop, tr, translation
+from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.fields import Choice, FilePath
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.sources.source_type import SourceType
@@ -51,7 +51,7 @@ def _column_word(text: str) -> str:
 
 def source_note(source: str) -> str:
     """Return a sentence on a kind of data; empty for none."""
-    return "" if source == "none" else tr("{sentence}.", sentence=explanation(DataOptions.source.notes[source]))
+    return "" if source == "none" else tr("{sentence}.", sentence=translation(DataOptions.source.notes[source]))
 
 
 def noun_of(source: SourceType) -> str:

@@ -36,7 +36,7 @@ from netwright.designer.forms.line_editors import (
     parsed,
 )
 from netwright.designer.forms.switch import Switch
-from netwright.designer.language import explanation, in_sentence, tr, translation
+from netwright.designer.language import in_sentence, tr, translation
 from netwright.designer.markup import visible
 from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Bool, Choice, ColumnNames, Field, FilePath, Float, Int, Text
@@ -115,7 +115,7 @@ class ChoiceEditor(FormCombo):
         self.addItems([translation(field.word(option)) for option in field.options])
         for index, option in enumerate(field.options):
             if note := field.notes.get(option):
-                self.setItemData(index, explanation(note), Qt.ItemDataRole.ToolTipRole)
+                self.setItemData(index, translation(note), Qt.ItemDataRole.ToolTipRole)
         self.setCurrentIndex(field.options.index(str(value)) if value in field.options else -1)
         self.activated.connect(lambda index: changed(field.options[index]))
 
@@ -348,7 +348,7 @@ class ChoicesEditor(QWidget):
             action = self.menu.addAction(translation(field.word(option)))
             action.setCheckable(True)
             action.setData(option)
-            action.setToolTip(explanation(field.notes.get(option, "")))
+            action.setToolTip(translation(field.notes.get(option, "")))
             action.triggered.connect(lambda is_on, option=option: self._tick(option, is_on))
         self.button.clicked.connect(self._open)
         row = QHBoxLayout(self)

@@ -12,7 +12,7 @@ from netwright.designer.engine_messages import message_text
 from netwright.designer.forms.field_editors import FieldEditor, PathEditor, editor_for
 from netwright.designer.forms.field_labels import FieldLabel, HelpLine, add_field_actions
 from netwright.designer.forms.line_editors import HEIGHT, ColumnLine, NumberEditor, as_typed, parsed
-from netwright.designer.language import explanation, tr, translation, with_english
+from netwright.designer.language import field_help, tr, translation, with_english
 from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Bool, Choice, Field, first_clause
 from netwright.engine.core.list_fields import Choices
@@ -192,7 +192,7 @@ class Row:
         self.label.default_text = default
         self.label.set_marked(is_changed)
         self.label.set_swept(self.is_swept)
-        help_text, note = explanation(self.field.help), self._note(value)
+        help_text, note = field_help(self.field), self._note(value)
         hint = f"{help_text}\n" if help_text else ""
         state = (
             tr("Changed; the default is {default}. Click the dot to reset.", default=default)
@@ -229,15 +229,15 @@ class Row:
         """The lines of the tooltip: the chosen word, the field, its names elsewhere, its limits."""
         field = self.field
         if not self._is_wide:
-            return explanation(note), explanation(_in_own_words(field, field.help))
+            return translation(note), _in_own_words(field, field_help(field))
         elsewhere = [
             f"{whose}: {name}"
             for whose, name in (("MATLAB", field.matlab), ("torch", field.torch))
             if name and name != "none"
         ]
         return (
-            explanation(note),
-            explanation(field.description),
+            translation(note),
+            translation(field.description),
             *elsewhere,
             tr("Takes {expects}.", expects=field.expects),
         )

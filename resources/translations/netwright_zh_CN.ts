@@ -6926,7 +6926,7 @@
     </message>
     <message>
         <source>Free memory</source>
-        <translation>释放内存</translation>
+        <translation>空闲内存</translation>
     </message>
     <message>
         <source>Pause and free memory</source>
@@ -28081,16 +28081,60 @@ Range: 0.005 to 0.5</source>
         <translation>无法读取其轴</translation>
     </message>
     <message>
+        <source>-1 below zero, 1 above it, 0 at zero; it passes no gradient</source>
+        <translation>小于零时为 -1，大于零时为 1，等于零时为 0；不传递梯度</translation>
+    </message>
+    <message>
+        <source>0,5; points stand between thousands</source>
+        <translation>0,5；句点用作千位分隔符</translation>
+    </message>
+    <message>
+        <source>0.5; commas stand between thousands</source>
+        <translation>0.5；逗号用作千位分隔符</translation>
+    </message>
+    <message>
+        <source>1 - overlap; 2 Σ p t / (Σ p² + Σ t²), mean over classes, per sample</source>
+        <translation>1 - 重叠；2 Σ p t / (Σ p² + Σ t²)，对类别取均值，按每个样本计算</translation>
+    </message>
+    <message>
         <source>A CSV table, Excel sheet, Parquet file or JSON records, with a response column</source>
         <translation>带响应列的 CSV 表、Excel 工作表、Parquet 文件或 JSON 记录</translation>
+    </message>
+    <message>
+        <source>A sequence with one channel becomes indices, each number rounded; it passes no gradient</source>
+        <translation>单通道序列变为索引，每个数取整；不传递梯度</translation>
     </message>
     <message>
         <source>A smaller network from the run that is shown, within a budget of size, time and accuracy, or pruned</source>
         <translation>由所显示的运行得到较小的网络：在大小、时间和准确率的预算之内，或经过剪枝</translation>
     </message>
     <message>
+        <source>Absolute error as a share of the target, mean over both; huge where targets are 0. MATLAB: in percent</source>
+        <translation>绝对误差占目标的比例，对两者取均值；目标为 0 时值极大。MATLAB：以百分比表示</translation>
+    </message>
+    <message>
+        <source>Account that is charged. Default: your own</source>
+        <translation>计费的账户。默认：您自己的账户</translation>
+    </message>
+    <message>
+        <source>Address of the cluster. Ray: host:port of its head, or auto for the Ray of this machine. Slurm: host to log in to, empty if sbatch is on this machine. ssh: hosts separated by semicolons, such as anna@node1; node2</source>
+        <translation>集群的地址。Ray：其头节点的 host:port，或用 auto 表示本机的 Ray。Slurm：要登录的主机，如果 sbatch 在本机上则为空。ssh：以分号分隔的主机，例如 anna@node1; node2</translation>
+    </message>
+    <message>
+        <source>After 2, 4 and 8 s, then every 10 s; less often where that takes more than 1 % of the run time, but so that a restart repeats at most 5 % of it, for which checkpoints may take up to 5 %</source>
+        <translation>在 2、4 和 8 秒之后，之后每 10 秒；如果这会占用运行时间的 1 % 以上，则降低频率，但保证重新启动最多重复运行的 5 %，为此检查点最多可占用 5 %</translation>
+    </message>
+    <message>
+        <source>All channels and positions of an image or a volume; the channels of each step of a sequence</source>
+        <translation>图像或体数据的所有通道和位置；序列每个时间步的通道</translation>
+    </message>
+    <message>
         <source>Alternating reflection</source>
         <translation>交替镜像</translation>
+    </message>
+    <message>
+        <source>Always compiled; takes about ten seconds before the first step and helps on few CPUs</source>
+        <translation>始终编译；在第一步之前需要约十秒，且只在少数 CPU 上有帮助</translation>
     </message>
     <message>
         <source>And the outputs of all layers, the activations</source>
@@ -28101,36 +28145,724 @@ Range: 0.005 to 0.5</source>
         <translation>以及它们在裁剪前的梯度</translation>
     </message>
     <message>
+        <source>Area under the receiver operating curve, each class against the rest; not at every step</source>
+        <translation>受试者工作特征曲线下面积，每个类别对其余类别；不在每一步都计算</translation>
+    </message>
+    <message>
+        <source>Arrays in files of NumPy, safetensors, HDF5 or MATLAB, or those of MNIST or CIFAR; or a folder of such files</source>
+        <translation>NumPy、safetensors、HDF5 或 MATLAB 文件中的数组，或 MNIST 或 CIFAR 的数组；也可以是包含此类文件的文件夹</translation>
+    </message>
+    <message>
+        <source>As bf16 with half precision; the loss is scaled so that small gradients do not vanish, and a step whose gradients overflow is left out</source>
+        <translation>与 bf16 相同，但采用半精度；对损失进行缩放，使小梯度不会消失，梯度溢出的步则跳过</translation>
+    </message>
+    <message>
+        <source>As impute where a column has missing values; a column without any value is left out, too</source>
+        <translation>列有缺失值时与 impute 相同；没有任何值的列也会被排除</translation>
+    </message>
+    <message>
+        <source>As the dates tell; else the day where decimals have a comma, and the month where they have a point</source>
+        <translation>由日期判断；无法判断时，小数用逗号则日在前，用点则月在前</translation>
+    </message>
+    <message>
+        <source>As trained; the preparation has the temperature, and predict applies it</source>
+        <translation>与训练时相同；温度保存在预处理中，由 predict 应用</translation>
+    </message>
+    <message>
+        <source>Attentions side by side; they share the key channels</source>
+        <translation>并列的注意力数；它们分摊键通道</translation>
+    </message>
+    <message>
+        <source>Attributes of the operator as a JSON object. Long ones are constants and named here</source>
+        <translation>运算符的属性，以 JSON 对象表示。较长的属性存为常量，此处给出其名称</translation>
+    </message>
+    <message>
+        <source>Automatic restarts from the last checkpoint after a worker dies or hangs. Default 3. Out-of-memory is not retried</source>
+        <translation>工作单元终止或挂起后，从最近的检查点自动重启的次数。默认 3。内存不足时不重试</translation>
+    </message>
+    <message>
+        <source>Average of weights that is tested and kept. Default none. It is validated too. Training continues with the weights themselves, but for lookahead</source>
+        <translation>用于测试并保留的平均权重。默认 none。也用于验证。训练以权重本身继续，lookahead 除外</translation>
+    </message>
+    <message>
+        <source>Axes of a spectrogram: an image for convolutions, or a sequence for recurrent layers. Default image</source>
+        <translation>频谱图的轴：供卷积使用的图像，或供循环层使用的序列。默认 image</translation>
+    </message>
+    <message>
+        <source>Axis of the vectors; its size becomes 1</source>
+        <translation>向量所在的轴；其大小变为 1</translation>
+    </message>
+    <message>
+        <source>Batches sequences of similar length. Default off. That reduces padding. Samples are shuffled, sorted within 50 batches at a time, and the batches shuffled</source>
+        <translation>将长度相近的序列组成批量。默认关闭。这会减少填充。先打乱样本，再每次在 50 个批量内排序，然后打乱批量</translation>
+    </message>
+    <message>
+        <source>Bayesian: Gaussian process. Needs optuna</source>
+        <translation>贝叶斯：高斯过程。需要 optuna</translation>
+    </message>
+    <message>
+        <source>Bayesian: tree-structured Parzen estimator. Needs optuna</source>
+        <translation>贝叶斯：树形 Parzen 估计器。需要 optuna</translation>
+    </message>
+    <message>
+        <source>Before each part, which trains more easily in deep networks (pre-norm); add a normalisation at the end</source>
+        <translation>在每个部分之前，深层网络更容易训练 (pre-norm)；请在末尾添加归一化</translation>
+    </message>
+    <message>
+        <source>Border added before a random crop to the old size. Default 0: no crop. 4 is usual for CIFAR. Images move by whole pixels without interpolation</source>
+        <translation>在随机裁剪回原大小之前添加的边界。默认 0：不裁剪。CIFAR 通常用 4。图像按整像素移动，不插值</translation>
+    </message>
+    <message>
         <source>CIFAR-10 in seconds on a GPU, with its training options.</source>
         <translation>在 GPU 上数秒训练 CIFAR-10，附带其训练选项。</translation>
+    </message>
+    <message>
+        <source>CPU cores that trials on the CPU may use together. Default all</source>
+        <translation>CPU 上的试验可共同使用的 CPU 核数。默认：全部</translation>
+    </message>
+    <message>
+        <source>CPU threads per worker. Default auto: an equal share of the cores</source>
+        <translation>每个工作单元的 CPU 线程数。默认 auto：均分全部核</translation>
+    </message>
+    <message>
+        <source>Category of missing texts. Default category</source>
+        <translation>缺失文本的类别。默认 category</translation>
+    </message>
+    <message>
+        <source>Channel of the output that represents the blank. Default first</source>
+        <translation>代表空白符的输出通道。默认 first</translation>
+    </message>
+    <message>
+        <source>Channels of each sound. Default mono</source>
+        <translation>每段声音的声道。默认 mono</translation>
+    </message>
+    <message>
+        <source>Channels of features and sequences; channels and positions of images and volumes</source>
+        <translation>特征和序列的通道；图像和体数据的通道和位置</translation>
+    </message>
+    <message>
+        <source>Checksum of the file; the file is refused where its own differs</source>
+        <translation>文件的校验和；文件自身的校验和与此不同时，拒绝该文件</translation>
     </message>
     <message>
         <source>Chosen</source>
         <translation>指定</translation>
     </message>
     <message>
+        <source>Chosen by the targets; cross-entropy for classes, half-mse for numbers, binary-cross-entropy for labels, ctc for transcripts</source>
+        <translation>由目标决定；类别采用 cross-entropy，数值采用 half-mse，标签采用 binary-cross-entropy，转录文本采用 ctc</translation>
+    </message>
+    <message>
+        <source>Class with __len__ and __getitem__, or function without arguments that returns such a data set or arrays. Default: the only one of the file. torch: torch.utils.data.Dataset</source>
+        <translation>带有 __len__ 和 __getitem__ 的类，或返回此类数据集或数组的无参数函数。默认：文件中唯一的类或函数。torch：torch.utils.data.Dataset</translation>
+    </message>
+    <message>
+        <source>Column of a table that holds the texts. Default: the first column of texts beside the response</source>
+        <translation>表格中包含文本的列。默认：响应之外的第一个文本列</translation>
+    </message>
+    <message>
+        <source>Column of a table that names the CSV or Parquet file of each sequence, relative to the table&apos;s folder. Default: the column called file, filename or path</source>
+        <translation>表格中给出每个序列的 CSV 或 Parquet 文件的列，相对于表格所在文件夹。默认：名为 file、filename 或 path 的列</translation>
+    </message>
+    <message>
+        <source>Column of a table that names the audio files, relative to the table&apos;s folder. Default: the first column of texts beside the response</source>
+        <translation>表格中给出音频文件的列，相对于表格所在文件夹。默认：响应之外的第一个文本列</translation>
+    </message>
+    <message>
+        <source>Column or array that divides the samples, and is no input then: names of splits (column), groups (grouped; also k-fold, where empty: none), numbers or dates (ordered, where empty: the order as stored)</source>
+        <translation>用于拆分样本的列或数组，因此不作为输入：拆分的名称（column）、组（grouped；也用于 k-fold，此时留空：无）、数值或日期（ordered，此时留空：按存储的顺序）</translation>
+    </message>
+    <message>
+        <source>Column that says which sequence a row of a long table belongs to. Default none: each sequence has a file of its own</source>
+        <translation>说明长表中某行属于哪个序列的列。默认：无，即每个序列各有一个文件</translation>
+    </message>
+    <message>
+        <source>Column that tells several series apart, such as the number of a sensor; several are separated by commas. Default none: one series</source>
+        <translation>区分多个序列的列，例如传感器的编号；多个列以逗号分隔。默认：无，即一个序列</translation>
+    </message>
+    <message>
+        <source>Column to predict (tables; empty: the last one, for files in class folders the folder), or name of the target array (arrays; empty: y, or y_NAME for each output NAME). Several are separated by commas</source>
+        <translation>要预测的列（表格；留空：最后一列，对于类别文件夹中的文件则为文件夹），或目标数组的名称（数组；留空：y，或每个输出 NAME 的 y_NAME）。多个名称以逗号分隔</translation>
+    </message>
+    <message>
+        <source>Column with the time of each row: numbers, or dates such as 2024-01-31 or 2024-01; or a column of dates and one of times, separated by a comma. Rows are sorted by it. Default none: rows follow each other evenly. MATLAB: the row times of a timetable</source>
+        <translation>每行时间所在的列：数值，或 2024-01-31、2024-01 之类的日期；或一个日期列和一个时刻列，以逗号分隔。行按其排序。默认：无，即各行等间隔依次排列。MATLAB：timetable 的行时间</translation>
+    </message>
+    <message>
+        <source>Columns of the input projector; fewer than channels come in save parameters</source>
+        <translation>输入投影的列数；少于输入通道数可节省参数</translation>
+    </message>
+    <message>
+        <source>Columns of the output projector; fewer than hidden units save parameters</source>
+        <translation>输出投影的列数；少于隐藏单元数可节省参数</translation>
+    </message>
+    <message>
+        <source>Columns of the table that hold the class, labels or numbers of each image, separated by commas. Default: label, class, category or target, where the table has one of them, else all that can be targets</source>
+        <translation>表格中包含每幅图像的类别、标签或数值的列，以逗号分隔。默认：label、class、category 或 target（若表格中有其中之一），否则为所有可作为目标的列</translation>
+    </message>
+    <message>
+        <source>Columns that are neither input nor response, separated by commas, such as the number of a row. Default none. Columns without a name always are</source>
+        <translation>既非输入也非响应的列，以逗号分隔，例如行号。默认：无。没有名称的列总是被排除</translation>
+    </message>
+    <message>
+        <source>Columns whose values are known for the steps to predict, such as the hour, holidays or a weather forecast, separated by commas. They are a second input, &apos;future&apos;. Default none</source>
+        <translation>在要预测的时间步上其值已知的列，例如小时、节假日或天气预报，以逗号分隔。它们构成第二个输入 &apos;future&apos;。默认：无</translation>
+    </message>
+    <message>
+        <source>Compare accuracy, size and speed with torch&apos;s. Default true for float16 and int8</source>
+        <translation>与 torch 比较准确度、大小和速度。对 float16 和 int8 默认为 true</translation>
+    </message>
+    <message>
+        <source>Compare each layer with torch also where the outputs agree. Default false</source>
+        <translation>即使输出一致，也将每一层与 torch 比较。默认 false</translation>
+    </message>
+    <message>
+        <source>Compilation of the network for its sizes. Default auto</source>
+        <translation>针对网络的大小对其进行编译。默认 auto</translation>
+    </message>
+    <message>
+        <source>Compiled on a GPU if that is faster; by a short comparison at the start. Never on a CPU</source>
+        <translation>在 GPU 上若更快则编译；由开始时的简短比较决定。在 CPU 上从不编译</translation>
+    </message>
+    <message>
+        <source>Computes the loss on normalised responses. Default off. Its size then does not depend on their units; metrics and exports keep the units. The last layer must be an inverse normalisation with fitted numbers, which sets the kind</source>
+        <translation>对归一化的响应计算损失。默认关闭。这样，损失的大小不取决于响应的单位；度量和导出仍保持原单位。最后一层必须是数值已拟合的逆归一化层，由它决定归一化的类型</translation>
+    </message>
+    <message>
+        <source>Constant added to each value; MATLAB: Bias</source>
+        <translation>加到每个值上的常数；MATLAB：Bias</translation>
+    </message>
+    <message>
+        <source>Constant learn rate while weights are averaged. Default half the initial one</source>
+        <translation>对权重取平均期间的恒定学习率。默认为初始学习率的一半</translation>
+    </message>
+    <message>
+        <source>Cores per worker. Default 1</source>
+        <translation>每个工作单元的核数。默认 1</translation>
+    </message>
+    <message>
+        <source>Course of the learn rate over the run. Default none. Every schedule but none can begin with a warm-up</source>
+        <translation>学习率在运行中的变化过程。默认 none。除 none 外，每种调度都可以从预热开始</translation>
+    </message>
+    <message>
+        <source>Cross-entropy times (1 - p)^gamma; confident samples count less</source>
+        <translation>交叉熵乘以 (1 - p)^gamma；置信度高的样本计入较少</translation>
+    </message>
+    <message>
+        <source>Cubic interpolation of two positions on each side, along each axis; may overshoot</source>
+        <translation>沿每个轴对两侧各两个位置进行三次插值；可能过冲</translation>
+    </message>
+    <message>
+        <source>Damping at the start. Default 0.001. A small value gives a Gauss-Newton step, a large one a short gradient step. It is added to the curvature of the mean loss and so does not depend on the number of samples</source>
+        <translation>开始时的阻尼。默认 0.001。小的值得到高斯-牛顿步，大的值得到短的梯度步。它加到平均损失的曲率上，因此不取决于样本数</translation>
+    </message>
+    <message>
+        <source>Decay in the schedule of the momentum. Default 0.004. The larger, the sooner the momentum reaches the gradient decay factor</source>
+        <translation>动量调度中的衰减。默认 0.004。值越大，动量越早达到梯度衰减因子</translation>
+    </message>
+    <message>
+        <source>Decay of the mean gradient, 0 to 1. Default 0.9</source>
+        <translation>梯度均值的衰减，0 到 1。默认 0.9</translation>
+    </message>
+    <message>
+        <source>Decay of the mean squared gradient, 0 to 1. Default 0.9 for rmsprop, 0.999 for the others</source>
+        <translation>梯度平方均值的衰减，0 到 1。rmsprop 默认 0.9，其他求解器默认 0.999</translation>
+    </message>
+    <message>
+        <source>Decimal mark of the numbers in a CSV table. Default auto</source>
+        <translation>CSV 表格中数值的小数点符号。默认 auto</translation>
+    </message>
+    <message>
+        <source>Devices and processes on which the run executes. Default auto</source>
+        <translation>执行运行的设备和进程。默认 auto</translation>
+    </message>
+    <message>
+        <source>Distance between the elements of the window; 1: no gaps</source>
+        <translation>窗口内元素之间的距离；1：无间隔</translation>
+    </message>
+    <message>
+        <source>Divides the logits of both networks before their probabilities are compared. Default 4. Higher ones show more of what the teacher holds for similar. Without effect on numbers</source>
+        <translation>比较概率之前，两个网络的 logits 都除以此值。默认 4。值越大，越能体现教师认为哪些内容相似。对数值没有影响</translation>
+    </message>
+    <message>
+        <source>Division of each batch among the workers. Default equal. For devices of unequal speed. The results do not change</source>
+        <translation>每个批量在工作单元之间的划分。默认 equal。用于速度不等的设备。结果不变</translation>
+    </message>
+    <message>
+        <source>Division of the work among several workers. Default auto</source>
+        <translation>多个工作单元之间的分工。默认 auto</translation>
+    </message>
+    <message>
+        <source>Domain of the operator, such as ai.onnx.ml; empty for ONNX&apos;s own operators</source>
+        <translation>运算符的域，例如 ai.onnx.ml；ONNX 自身的运算符为空</translation>
+    </message>
+    <message>
+        <source>Drops when validation stops improving; by the drop factor (torch: ReduceLROnPlateau)</source>
+        <translation>验证不再改进时下降；按下降因子下降 (torch：ReduceLROnPlateau)</translation>
+    </message>
+    <message>
+        <source>Each column of texts is an input of its own, of one index for an embedding; 0 is any category that training does not have</source>
+        <translation>每个文本列各为一个输入，为一个供嵌入使用的索引；0 表示训练中没有的任何类别</translation>
+    </message>
+    <message>
+        <source>Each worker computes a part of each batch; it holds the whole network (torch: DDP)</source>
+        <translation>每个工作单元计算每个批量的一部分；它持有整个网络（torch：DDP）</translation>
+    </message>
+    <message>
+        <source>Each worker holds a shard of the weights; it gathers the others on demand (torch: FSDP2): less memory, more communication</source>
+        <translation>每个工作单元持有权重的一个分片；其余权重按需收集（torch：FSDP2）：内存更少，通信更多</translation>
+    </message>
+    <message>
+        <source>Each worker holds a stage of the network; batches pass in micro-batches: for networks that one device cannot hold. Experimental</source>
+        <translation>每个工作单元持有网络的一个阶段；批量以微批量的形式依次通过：用于单个设备容纳不下的网络。实验性功能</translation>
+    </message>
+    <message>
+        <source>Encoding of text files and CSV tables. Default auto</source>
+        <translation>文本文件和 CSV 表格的编码。默认 auto</translation>
+    </message>
+    <message>
+        <source>Encrypt reports and requests with TLS. Default off: they are authenticated. Gradients are never encrypted: use a network of your own</source>
+        <translation>使用 TLS 加密报告和请求。默认关闭：它们会经过身份验证。梯度始终不加密：请使用您自己的网络</translation>
+    </message>
+    <message>
+        <source>Ends the experiment once a trial reaches it, such as validation.accuracy&gt;=0.98. Default: none</source>
+        <translation>一旦有试验达到此值就结束实验，例如 validation.accuracy&gt;=0.98。默认：无</translation>
+    </message>
+    <message>
+        <source>Enough decrease and a slope near zero; as in torch</source>
+        <translation>下降充分且斜率接近零；与 torch 相同</translation>
+    </message>
+    <message>
+        <source>Enough decrease and a smaller slope; halves and doubles the step</source>
+        <translation>下降充分且斜率减小；将步长减半和加倍</translation>
+    </message>
+    <message>
+        <source>Environment of the hosts with Netwright and torch. Default python</source>
+        <translation>主机上装有 Netwright 和 torch 的环境。默认 python</translation>
+    </message>
+    <message>
+        <source>Epochs between drops, after the warm-up. Default 10</source>
+        <translation>预热之后，两次下降之间的轮数。默认 10</translation>
+    </message>
+    <message>
+        <source>Epochs from the schedule&apos;s rate to the SWA rate. Default 10. The rate moves along a cosine</source>
+        <translation>从调度的学习率过渡到 SWA 学习率的轮数。默认 10。学习率沿余弦变化</translation>
+    </message>
+    <message>
+        <source>Epochs per cycle of rising and falling. Default 2</source>
+        <translation>每个升降循环的轮数。默认 2</translation>
+    </message>
+    <message>
+        <source>Epochs that every trial is trained before it can be stopped. Default 1</source>
+        <translation>每个试验在可被停止之前训练的轮数。默认 1</translation>
+    </message>
+    <message>
+        <source>Epochs until the rate restarts from the top. Default never</source>
+        <translation>学习率从峰值重启之前的轮数。默认：从不</translation>
+    </message>
+    <message>
+        <source>Equal weight per class; samples / (classes · samples of the class)</source>
+        <translation>每个类别权重相等；样本数 / (类别数 · 该类别的样本数)</translation>
+    </message>
+    <message>
+        <source>Error at which the loss changes from quadratic to linear. Default 1</source>
+        <translation>损失由二次变为线性时的误差。默认 1</translation>
+    </message>
+    <message>
+        <source>Every combination; ranges at evenly spaced points. MATLAB: exhaustive sweep</source>
+        <translation>每种组合；范围取等间距的点。MATLAB：穷举扫描</translation>
+    </message>
+    <message>
+        <source>Exponent of the norm; 1 gives the sum of magnitudes, large values approach the maximum</source>
+        <translation>范数的指数；1 为绝对值之和，较大的值趋近最大值</translation>
+    </message>
+    <message>
+        <source>Exponent of the remaining fraction of the run. Default 1: linear</source>
+        <translation>运行剩余比例的指数。默认 1：线性</translation>
+    </message>
+    <message>
+        <source>Exponent that lowers the weight of sure samples. Default 2. The factor is (1 - p) to this power; 0 is cross-entropy</source>
+        <translation>降低确定样本权重的指数。默认 2。因子为 (1 - p) 的该次幂；0 即为交叉熵</translation>
+    </message>
+    <message>
         <source>Exponent with which the decay grows over the run</source>
         <translation>衰减在运行中增长的指数</translation>
+    </message>
+    <message>
+        <source>Exponent with which the decay grows over the run. Default 0: it is constant. The decay is multiplied by the finished fraction of the run to this power; 3 in Jordan, 2024</source>
+        <translation>衰减在运行中增长的指数。默认 0：衰减恒定。衰减乘以运行已完成比例的该次幂；Jordan, 2024 中为 3</translation>
+    </message>
+    <message>
+        <source>Factor from the gradient to the first direction. Default 1. It holds until a step has measured the curvature</source>
+        <translation>从梯度到首个方向的因子。默认 1。在某一步测得曲率之前一直有效</translation>
+    </message>
+    <message>
+        <source>Factor of the scores; 0: 1 / √(channels per head)</source>
+        <translation>分数的系数；0：1 / √(每个头的通道数)</translation>
+    </message>
+    <message>
+        <source>Factor of the size; the result is rounded down</source>
+        <translation>大小的系数；结果向下取整</translation>
+    </message>
+    <message>
+        <source>Factor on the damping after a failed step. Default 10. Such a step did not lower the loss and was undone</source>
+        <translation>步失败后阻尼的因子。默认 10。这样的步没有使损失降低，已被撤销</translation>
+    </message>
+    <message>
+        <source>Factor on the damping after a step that lowered the loss. Default 0.1</source>
+        <translation>步使损失降低后阻尼的因子。默认 0.1</translation>
+    </message>
+    <message>
+        <source>Factor on the learn rate after a rollback. Default 0.5. A rollback returns to the last checkpoint</source>
+        <translation>回退后学习率的因子。默认 0.5。回退会回到最近的检查点</translation>
+    </message>
+    <message>
+        <source>Factor on the learn rate, relative to one worker. Default none, since the mini-batch is divided among the workers. For batches enlarged with the number of workers: linear as in Goyal et al. 2017, square root for adam</source>
+        <translation>相对于单个工作单元的学习率因子。默认 none，因为小批量会分给各工作单元。适用于随工作单元数增大的批量：线性如 Goyal 等，2017，平方根用于 adam</translation>
+    </message>
+    <message>
+        <source>Factor on the length of each next period. Default 1</source>
+        <translation>每个后续周期长度的因子。默认 1</translation>
+    </message>
+    <message>
+        <source>Factor on the rate at each drop, 0 to 1. Default 0.1</source>
+        <translation>每次下降时学习率的因子，0 到 1。默认 0.1</translation>
+    </message>
+    <message>
+        <source>Falls along half a cosine over the run; with restarts, repeatedly</source>
+        <translation>在运行中沿半个余弦下降；有重启时，反复下降</translation>
+    </message>
+    <message>
+        <source>Falls to zero at the end of the run; linearly with power 1</source>
+        <translation>在运行结束时降到零；幂次为 1 时线性下降</translation>
+    </message>
+    <message>
+        <source>File or folder of the test data, of the same kind as the training data. Empty: a part of that</source>
+        <translation>测试数据的文件或文件夹，与训练数据种类相同。留空：取训练数据的一部分</translation>
+    </message>
+    <message>
+        <source>File or folder of the validation data, of the same kind as the training data. Empty: a part of that. MATLAB: ValidationData</source>
+        <translation>验证数据的文件或文件夹，与训练数据种类相同。留空：取训练数据的一部分。MATLAB：ValidationData</translation>
+    </message>
+    <message>
+        <source>File or folder, relative to the project&apos;s folder; or a URL, such as s3://bucket/train.csv</source>
+        <translation>文件或文件夹，相对于工程文件夹；或 URL，例如 s3://bucket/train.csv</translation>
+    </message>
+    <message>
+        <source>File with the token of the Ray cluster. Only you may be able to read it. Default empty: the file of Ray itself</source>
+        <translation>包含 Ray 集群令牌的文件。只能由您本人读取。默认为空：Ray 自己的文件</translation>
+    </message>
+    <message>
+        <source>Files that are cut off, or no images or sounds, are left out before the data is divided, with a warning. Other damage ends the run, as with fatal</source>
+        <translation>在划分数据之前排除被截断的文件或并非图像或声音的文件，并给出警告。其他损坏会使运行结束，与 fatal 相同</translation>
+    </message>
+    <message>
+        <source>First epoch whose final weights are averaged. Default after three quarters of all epochs</source>
+        <translation>其最终权重参与平均的第一轮。默认为全部轮数的四分之三之后</translation>
+    </message>
+    <message>
+        <source>First position; negative values count from the end</source>
+        <translation>第一个位置；负值从末尾起计数</translation>
+    </message>
+    <message>
+        <source>Folder for runs and their data. Name it as the hosts do; all of them must see it. Default empty: netwright-jobs in the home folder there; with Ray the folder of the run itself</source>
+        <translation>存放运行及其数据的文件夹。请使用主机上的名称；所有主机都必须能看到它。默认：空，即主机上主文件夹中的 netwright-jobs；使用 Ray 时为运行本身的文件夹</translation>
+    </message>
+    <message>
+        <source>Folder of a run whose answers are learned, too. Default none. Inputs and targets of the teacher must be those of this project. Relative to the project</source>
+        <translation>同时学习其答案的运行所在的文件夹。默认 none。教师的输入和目标必须与此工程的相同。路径相对于工程</translation>
+    </message>
+    <message>
+        <source>Folders train, val and test in the folder of the data; arrays x_train, y_train, x_test, ...</source>
+        <translation>数据文件夹中的文件夹 train、val 和 test；数组 x_train、y_train、x_test 等</translation>
+    </message>
+    <message>
+        <source>Folders with another name on the hosts. Such as /data/images=/shared/images, this machine first. Files in them are not copied</source>
+        <translation>在主机上名称不同的文件夹。例如 /data/images=/shared/images，本机在前。其中的文件不会复制</translation>
     </message>
     <message>
         <source>For a second project</source>
         <translation>用于另一个项目</translation>
     </message>
     <message>
+        <source>For image to image, such as denoising: a folder with one target image per image, of the same name. The images then lie in one folder without subfolders. Empty: none</source>
+        <translation>用于图像到图像（例如去噪）：每幅图像有一幅同名目标图像的文件夹。此时图像位于同一文件夹中，没有子文件夹。留空：无</translation>
+    </message>
+    <message>
+        <source>For segmentation: a folder with one mask per image, of the same name, whose values (grey or palette) are the classes of the pixels. The images then lie in one folder without subfolders. Empty: none</source>
+        <translation>用于分割：每幅图像有一个同名掩码的文件夹，掩码的值（灰度或调色板）为像素的类别。此时图像位于同一文件夹中，没有子文件夹。留空：无</translation>
+    </message>
+    <message>
+        <source>For targets by a table: a CSV file with a column of files, and columns of classes, labels or numbers. The images then lie in the folder or in folders inside it. Empty: none</source>
+        <translation>用于由表格给出的目标：包含文件列以及类别、标签或数值列的 CSV 文件。此时图像位于该文件夹或其内部的文件夹中。留空：无</translation>
+    </message>
+    <message>
         <source>Forecasting: a table with one row per time step, of one series or of several</source>
         <translation>预测：每个时间步一行的表，包含一个或多个序列</translation>
+    </message>
+    <message>
+        <source>Format of the gradients that workers exchange. Default none. For slow connections</source>
+        <translation>工作单元之间交换的梯度的格式。默认 none。用于慢速连接</translation>
+    </message>
+    <message>
+        <source>Formulas to use where PyTorch and MATLAB differ. Default pytorch. The page docs/from-matlab.md lists the differences</source>
+        <translation>PyTorch 与 MATLAB 不同时采用的公式。默认 pytorch。页面 docs/from-matlab.md 列出了差异</translation>
+    </message>
+    <message>
+        <source>Fraction of each label spread over all classes, 0 to 1. Default 0</source>
+        <translation>将每个标签的多少比例分散到所有类别，0 到 1。默认 0</translation>
+    </message>
+    <message>
+        <source>Fraction of the average kept per step, 0 to 1. Default 0.999</source>
+        <translation>每步保留的平均值比例，0 到 1。默认 0.999</translation>
+    </message>
+    <message>
+        <source>Fraction of the cycle over which the rate rises. Default 0.5. Momentum does not change</source>
+        <translation>学习率上升阶段占循环的比例。默认 0.5。动量不变</translation>
+    </message>
+    <message>
+        <source>Fraction of the previous update kept, 0 to 1. Default 0.9</source>
+        <translation>保留前一次更新的比例，0 到 1。默认 0.9</translation>
+    </message>
+    <message>
+        <source>Fraction of the rate kept per epoch, 0 to 1. Default 0.95</source>
+        <translation>每轮保留的学习率比例，0 到 1。默认 0.95</translation>
+    </message>
+    <message>
+        <source>Fraction of the run over which the rate rises. Default 0.3. Momentum does not change</source>
+        <translation>学习率上升阶段占运行的比例。默认 0.3。动量不变</translation>
+    </message>
+    <message>
+        <source>Fraction of the samples used for the test after training, 0 to 0.9. Default 0.15. Unless a column, a folder or a path says which they are</source>
+        <translation>训练后用于测试的样本比例，0 到 0.9。默认 0.15。由列、文件夹或路径指定测试样本时除外</translation>
+    </message>
+    <message>
+        <source>Fraction of the samples used for validation, 0 to 0.9. Default 0.15. Unless a column, a folder or a path says which they are</source>
+        <translation>用于验证的样本比例，0 到 0.9。默认 0.15。由列、文件夹或路径指定验证样本时除外</translation>
     </message>
     <message>
         <source>Fraction of the slow weights kept at each update, 0 to 1</source>
         <translation>每次更新时保留的慢权重比例，0 到 1</translation>
     </message>
     <message>
+        <source>Fraction of the slow weights kept at each update, 0 to 1. Default 0.5. The rest are the weights of the step, which then become the slow ones</source>
+        <translation>每次更新时保留的慢权重比例，0 到 1。默认 0.5。其余部分取自该步的权重，随后该步的权重变为慢权重</translation>
+    </message>
+    <message>
+        <source>Free memory needed to start a further trial. Default 0: 0.5 GB</source>
+        <translation>开始下一个试验所需的空闲内存。默认 0：0.5 GB</translation>
+    </message>
+    <message>
+        <source>Function to minimise. Default auto. For steps, pixels and voxels it is the mean over the counted ones of a sample, then over samples</source>
+        <translation>要最小化的函数。默认 auto。对于时间步、像素和体素，先对一个样本中计入的各项取均值，再对样本取均值</translation>
+    </message>
+    <message>
+        <source>GPUs of each trial. Default 1. With several, a trial is data parallel</source>
+        <translation>每次试验的 GPU 数。默认 1。有多个时，试验采用数据并行</translation>
+    </message>
+    <message>
+        <source>GPUs per worker. Default 0: workers compute on the CPU. With GPUs, only workers with one of their own compute</source>
+        <translation>每个工作单元的 GPU 数。默认 0：工作单元在 CPU 上计算。使用 GPU 时，只有拥有自己 GPU 的工作单元参与计算</translation>
+    </message>
+    <message>
+        <source>GPUs that the trials may use together. Default all, or those that the environment names</source>
+        <translation>各试验可共同使用的 GPU。默认：全部，或环境所指定的 GPU</translation>
+    </message>
+    <message>
+        <source>Genetic, for several objectives. Needs optuna</source>
+        <translation>遗传算法，用于多个目标。需要 optuna</translation>
+    </message>
+    <message>
+        <source>Gradient below which the run ends. Default 1e-5; 0: no limit. It ends when no gradient exceeds this times max(1, min(loss, largest gradient at the start))</source>
+        <translation>低于此梯度时运行结束。默认 1e-5；0：无限制。当没有梯度超过此值乘以 max(1, min(损失, 开始时的最大梯度)) 时，运行结束</translation>
+    </message>
+    <message>
+        <source>Grey or colour; auto: colour where at least half of the images have colours</source>
+        <translation>灰度或彩色；auto：至少一半的图像有颜色时为彩色</translation>
+    </message>
+    <message>
+        <source>Half the size; fast where the hardware computes in it</source>
+        <translation>大小减半；在硬件以此计算时速度快</translation>
+    </message>
+    <message>
+        <source>Half the square near zero, a line beyond; mean over all elements</source>
+        <translation>零附近为平方的一半，其外为直线；对所有元素取均值</translation>
+    </message>
+    <message>
+        <source>Height × width; their product is the number of steps</source>
+        <translation>高度 × 宽度；两者的乘积为时间步数</translation>
+    </message>
+    <message>
+        <source>Hidden from layers, losses and metrics; the result of a sequence does not depend on padding</source>
+        <translation>对层、损失和度量隐藏；序列的结果不依赖于填充</translation>
+    </message>
+    <message>
+        <source>Highest rate as a multiple of the initial one. Default 6</source>
+        <translation>最高学习率为初始学习率的多少倍。默认 6</translation>
+    </message>
+    <message>
+        <source>Highest rate divided by the first. Default 25. The highest is the initial learn rate</source>
+        <translation>最高学习率除以起始学习率。默认 25。最高学习率即初始学习率</translation>
+    </message>
+    <message>
+        <source>How columns of texts become inputs. Default one-hot. MATLAB: CategoricalInputEncoding</source>
+        <translation>文本列如何变为输入。默认 one-hot。MATLAB：CategoricalInputEncoding</translation>
+    </message>
+    <message>
+        <source>How images in folders inside the class folders are taken. Default leave-out. MATLAB: IncludeSubfolders</source>
+        <translation>如何取用类别文件夹内子文件夹中的图像。默认 leave-out。MATLAB：IncludeSubfolders</translation>
+    </message>
+    <message>
+        <source>How missing values are handled. Default last-value. MATLAB: fillmissing(..., &apos;previous&apos;)</source>
+        <translation>如何处理缺失值。默认 last-value。MATLAB：fillmissing(..., &apos;previous&apos;)</translation>
+    </message>
+    <message>
+        <source>How rows with missing values are handled. Default auto. MATLAB: rmmissing removes such rows, fillmissing fills them; torch has no tables</source>
+        <translation>如何处理有缺失值的行。默认 auto。MATLAB：rmmissing 移除这些行，fillmissing 填补这些行；torch 没有表格</translation>
+    </message>
+    <message>
+        <source>How samples are divided into training, validation and test. Default random. MATLAB: dividerand, divideind, divideblock, cvpartition</source>
+        <translation>如何将样本划分为训练、验证和测试。默认 random。MATLAB：dividerand、divideind、divideblock、cvpartition</translation>
+    </message>
+    <message>
+        <source>How streamed samples are decoded: one reader per core, at most 8. Default auto. Numbers are the same either way. MATLAB: PreprocessingEnvironment; torch: num_workers of a DataLoader</source>
+        <translation>如何解码流式样本：每个核一个读取进程，最多 8 个。默认 auto。无论哪种方式，数值都相同。MATLAB：PreprocessingEnvironment；torch：DataLoader 的 num_workers</translation>
+    </message>
+    <message>
+        <source>How the values of a trial are chosen. Default grid</source>
+        <translation>如何选择试验的值。默认 grid</translation>
+    </message>
+    <message>
+        <source>Id or name of a layer: it and all layers that lead to it keep their weights. Default: none</source>
+        <translation>层的 ID 或名称：该层及通向它的所有层保持权重不变。默认：无</translation>
+    </message>
+    <message>
+        <source>Image files that are no samples, such as damaged ones, separated by semicolons: cat/3.png, with masks 3.png. Default none. The Data tab finds damaged files and leaves them out</source>
+        <translation>不作为样本的图像文件（例如已损坏的），以分号分隔：cat/3.png，有掩码时为 3.png。默认：无。“数据”选项卡会查找损坏的文件并将其排除</translation>
+    </message>
+    <message>
+        <source>In proportion to the measured speed; of each worker&apos;s device, when training starts</source>
+        <translation>与实测速度成比例；即训练开始时每个工作单元的设备的速度</translation>
+    </message>
+    <message>
+        <source>Index whose vector stays zero, for padding; -1: none</source>
+        <translation>其向量保持为零的索引，用于填充；-1：无</translation>
+    </message>
+    <message>
+        <source>Interface for gradients, such as ib0. Default empty: the one that leads to the first worker. Nothing listens on others</source>
+        <translation>用于梯度的接口，例如 ib0。默认为空：通往第一个工作单元的接口。不在其他接口上监听</translation>
+    </message>
+    <message>
+        <source>Interpreter on the hosts, a path or a command. Default python3</source>
+        <translation>主机上的解释器，路径或命令。默认 python3</translation>
+    </message>
+    <message>
+        <source>Interval between saved training states. Default auto: if a worker dies, at most 10 s or 5 % of the work is lost. A restart continues from such a checkpoint</source>
+        <translation>保存训练状态的间隔。默认 auto：如果某个工作单元终止，最多损失 10 s 或 5 % 的工作。重新启动时从这样的检查点继续</translation>
+    </message>
+    <message>
+        <source>Interval in seconds; checkpoints take at most 1 % of the run time</source>
+        <translation>以秒为单位的间隔；检查点最多占用运行时间的 1 %</translation>
+    </message>
+    <message>
+        <source>Iterations between two averages of the weights. Default 8. 1 is data parallel for sgdm. Weights are also averaged before every validation</source>
+        <translation>两次权重平均之间的迭代次数。默认 8。对于 sgdm，1 相当于数据并行。每次验证之前也会对权重取平均</translation>
+    </message>
+    <message>
+        <source>Iterations of a linear rise before the schedule. Default 0</source>
+        <translation>调度之前线性上升的迭代次数。默认 0</translation>
+    </message>
+    <message>
+        <source>Iterations, or epochs, between validations. Default 50. One more precedes the first iteration and one follows the last</source>
+        <translation>两次验证之间的迭代次数或轮数。默认 50。第一次迭代之前和最后一次迭代之后各另有一次验证</translation>
+    </message>
+    <message>
         <source>Keeps how the weights of each layer are distributed, over the steps</source>
         <translation>保存各层权重在训练各步的分布</translation>
     </message>
     <message>
+        <source>Keeps how the weights of each layer are distributed, over the steps. Default none. At most 64 times and 2 % of the time; not in trials of experiments and on pipelines</source>
+        <translation>保存各层权重在训练各步的分布。默认 none。最多 64 次且最多占 2 % 的时间；在实验的试验和流水线中不进行</translation>
+    </message>
+    <message>
+        <source>Keeps weights and moments in CPU memory. Default off. They are moved to the GPU as needed</source>
+        <translation>将权重和矩保存在 CPU 内存中。默认关闭。它们按需移到 GPU</translation>
+    </message>
+    <message>
         <source>Keeps what the network answers for some validation samples</source>
         <translation>保存网络对部分验证样本的预测结果</translation>
+    </message>
+    <message>
+        <source>Keeps what the network answers for some validation samples. Default spread. At each validation, at most 24 times and 2 % of the time; not in trials of experiments and on pipelines</source>
+        <translation>保存网络对部分验证样本的预测结果。默认 spread。在每次验证时进行，最多 24 次且最多占 2 % 的时间；在实验的试验和流水线中不进行</translation>
+    </message>
+    <message>
+        <source>Keys of the network and those of the file that fill them, such as fc_2.weight=head.weight, for weights that are not found by layer or by name. Nothing behind the = leaves a weight as it starts</source>
+        <translation>网络的键与文件中填充它们的键，例如 fc_2.weight=head.weight，用于按层或按名称都找不到的权重。= 之后为空时，权重保持其初始值</translation>
+    </message>
+    <message>
+        <source>Largest change b of brightness. Default 0: no change. Images are multiplied by a factor from max(0, 1 - b) to 1 + b, and clipped (image files: to 0 and 255, otherwise to the range of the training split)</source>
+        <translation>亮度的最大变化 b。默认 0：不变。图像乘以 max(0, 1 - b) 到 1 + b 之间的因子，并进行截断（图像文件：截断到 0 和 255，其他：截断到训练集的范围）</translation>
+    </message>
+    <message>
+        <source>Largest change c of contrast. Default 0: no change. Differences from the mean grey of an image are multiplied by a factor from max(0, 1 - c) to 1 + c</source>
+        <translation>对比度的最大变化 c。默认 0：不变。与图像平均灰度的差值乘以 max(0, 1 - c) 到 1 + c 之间的因子</translation>
+    </message>
+    <message>
+        <source>Largest change s of saturation. Default 0: no change. Differences of colours from their grey are multiplied by a factor from max(0, 1 - s) to 1 + s</source>
+        <translation>饱和度的最大变化 s。默认 0：不变。颜色与其灰度的差值乘以 max(0, 1 - s) 到 1 + s 之间的因子</translation>
+    </message>
+    <message>
+        <source>Largest loss of accuracy, or of R² for numbers, by the conversion. Default 0.02. The file is not written where it costs more; 1 accepts any</source>
+        <translation>转换造成的最大准确度损失（数值则为 R² 的损失）。默认 0.02。损失更大时不写入文件；1 表示接受任何损失</translation>
+    </message>
+    <message>
+        <source>Largest rotation of hues, 0 to 0.5 of the circle. Default 0: no change. In either direction, in HSV</source>
+        <translation>色调的最大旋转，为圆周的 0 到 0.5。默认 0：不变。在 HSV 中沿任一方向旋转</translation>
+    </message>
+    <message>
+        <source>Largest size of the shards in the user&apos;s cache folder: remote ones, and converted Parquet files. Those used least recently are removed first. Default 20. Larger than the shards of a window, else single samples are requested</source>
+        <translation>用户缓存文件夹中分片的最大大小：远程分片和转换后的 Parquet 文件。最久未使用的分片最先移除。默认 20。应大于一个打乱范围内的分片总大小，否则将逐个请求样本</translation>
+    </message>
+    <message>
+        <source>Layers treat padding as data, as in MATLAB; losses and metrics ignore it</source>
+        <translation>层将填充视为数据，与 MATLAB 相同；损失和度量忽略填充</translation>
+    </message>
+    <message>
+        <source>Length of a window of the Fourier transform (Hann). Default 25. MATLAB: Window; torchaudio: win_length</source>
+        <translation>傅里叶变换的窗口长 (Hann)。默认 25。MATLAB：Window；torchaudio：win_length</translation>
+    </message>
+    <message>
+        <source>Length of each sound in seconds: longer ones are cut at their end, shorter ones filled with silence. Default 0: as the longest file, at most 60 s</source>
+        <translation>每段声音的长度（秒）：较长的在末端截断，较短的以静音补足。默认 0：与最长的文件相同，最多 60 s</translation>
+    </message>
+    <message>
+        <source>Length of the vector of a position; 0: as many as the input has channels</source>
+        <translation>位置向量的长度；0：与输入的通道数相同</translation>
+    </message>
+    <message>
+        <source>Length of the vector of a position; 0: as many as the input has channels, or 64 for data values</source>
+        <translation>位置向量的长度；0：与输入的通道数相同，数据值则为 64</translation>
+    </message>
+    <message>
+        <source>Length that every sequence is cut or padded to, at its end and with zeros. Default: sequences keep their lengths. MATLAB: SequenceLength, a number</source>
+        <translation>每个序列在末端截断或以零填充到的长度。默认：序列保持各自的长度。MATLAB：SequenceLength，一个数值</translation>
+    </message>
+    <message>
+        <source>Length to which each window is zero-padded; 0: the window length. The output has half as many frequencies, plus one</source>
+        <translation>每个窗口补零后的长度；0：窗口长度。输出的频率数为其一半加一</translation>
+    </message>
+    <message>
+        <source>Letters of each input, an arrow, letters of the output; the batch axis is implied</source>
+        <translation>每个输入的字母、箭头、输出的字母；批量轴是隐含的</translation>
+    </message>
+    <message>
+        <source>Levenberg-Marquardt, for regressions of few weights; each iteration takes all samples</source>
+        <translation>Levenberg-Marquardt，用于权重较少的回归；每次迭代使用全部样本</translation>
+    </message>
+    <message>
+        <source>Limit to which gradients are clipped. Default Inf: none</source>
+        <translation>梯度裁剪的界限。默认 Inf：无</translation>
     </message>
     <message>
         <source>Lookahead</source>
@@ -28149,20 +28881,200 @@ Range: 0.005 to 0.5</source>
         <translation>Lookahead 幂次</translation>
     </message>
     <message>
+        <source>Loss and weight per output. Default none: each output has the loss above where it fits, else auto, and weight 1. By the name of the output or its target, such as mask: dice * 0.5, kind: cross-entropy</source>
+        <translation>每个输出的损失和权重。默认 none：每个输出在适用时采用上面的损失，否则采用 auto，权重为 1。按输出或其目标的名称指定，例如 mask: dice * 0.5, kind: cross-entropy</translation>
+    </message>
+    <message>
+        <source>Lower decay in the first steps. Default on. After n steps it is at most (1 + n) / (10 + n), which soon removes the initial weights from the average</source>
+        <translation>最初若干步采用较低的衰减。默认开启。n 步之后，衰减最多为 (1 + n) / (10 + n)，因此初始权重很快从平均值中移除</translation>
+    </message>
+    <message>
+        <source>Lowest rate as a fraction of the initial one, 0 to 1. Default 0</source>
+        <translation>最低学习率占初始学习率的比例，0 到 1。默认 0</translation>
+    </message>
+    <message>
+        <source>MATLAB&apos;s formulas; L2 before the gradient threshold, learn rate inside the velocity, Adam&apos;s epsilon before its correction of bias, one bias per LSTM</source>
+        <translation>MATLAB 的公式；L2 在梯度阈值之前，学习率在速度项之内，Adam 的 epsilon 在偏差校正之前，每个 LSTM 一个偏置</translation>
+    </message>
+    <message>
+        <source>MATLAB&apos;s mse: half the squared error; summed over responses, mean over samples</source>
+        <translation>MATLAB 的 mse：误差平方的一半；对响应求和，对样本取均值</translation>
+    </message>
+    <message>
+        <source>Machine whose process directs a run. With cluster, the run and its data are copied to the storage, which all nodes must see. Default here</source>
+        <translation>由其进程主导运行的机器。选择 cluster 时，运行及其数据会复制到存储，所有节点都必须能看到该存储。默认 here</translation>
+    </message>
+    <message>
         <source>Made for Netwright</source>
         <translation>为 Netwright 制作</translation>
+    </message>
+    <message>
+        <source>Main metric of the validation split; at least the target value, or at most if lower is better</source>
+        <translation>验证集的主要度量；至少达到目标值，若越低越好则至多为目标值</translation>
     </message>
     <message>
         <source>Make smaller…</source>
         <translation>缩小网络…</translation>
     </message>
     <message>
+        <source>Maximum damping. Default 1e10. The run ends if no step with less lowers the loss</source>
+        <translation>最大阻尼。默认 1e10。若没有更小阻尼的步能降低损失，则运行结束</translation>
+    </message>
+    <message>
+        <source>Maximum number of loss evaluations per line search. Default 20</source>
+        <translation>每次线搜索计算损失的最大次数。默认 20</translation>
+    </message>
+    <message>
+        <source>Mean and variance over all training samples; from an additional pass after training</source>
+        <translation>所有训练样本的均值和方差；在训练后通过一次额外遍历得到</translation>
+    </message>
+    <message>
+        <source>Mean negative log likelihood of the true class; includes a softmax at the output</source>
+        <translation>真实类别的负对数似然均值；在输出处包含 softmax</translation>
+    </message>
+    <message>
+        <source>Mean over the ends of the last epochs; stochastic weight averaging, at the SWA learn rate</source>
+        <translation>对最后几轮的结束状态取均值；即随机权重平均，采用 SWA 学习率</translation>
+    </message>
+    <message>
+        <source>Measures input statistics despite weights. Default off: those of the weights are kept, as the network was trained with them. Weights without such statistics keep none: they are measured</source>
+        <translation>有权重时仍测量输入统计量。默认关闭：保留权重所带的统计量，因为网络是用它们训练的。不带此类统计量的权重无可保留：此时进行测量</translation>
+    </message>
+    <message>
+        <source>Memory for decoded images that are streamed, over all workers and at most a quarter of what is free, so that later epochs need not decode them again. Default 1,024; 0: none. MATLAB and torch have none</source>
+        <translation>用于流式图像解码结果的内存，所有工作单元合计且最多为空闲内存的四分之一，使后续轮无需再次解码。默认 1,024；0：无。MATLAB 和 torch 没有此缓存</translation>
+    </message>
+    <message>
+        <source>Memory per worker. Default 0: the cluster decides</source>
+        <translation>每个工作单元的内存。默认 0：由集群决定</translation>
+    </message>
+    <message>
         <source>Memory reuse</source>
         <translation>内存重用</translation>
     </message>
     <message>
+        <source>Method that averages the values per class. Default macro</source>
+        <translation>对各类别的值取平均的方法。默认 macro</translation>
+    </message>
+    <message>
+        <source>Method that batches sequences of different lengths. Default longest. Validation and test use whole sequences</source>
+        <translation>将不同长度的序列组成批量的方法。默认 longest。验证和测试使用完整的序列</translation>
+    </message>
+    <message>
+        <source>Method that finds the step length. Default weak-wolfe. It searches along the direction of the solver</source>
+        <translation>求步长的方法。默认 weak-wolfe。它沿求解器的方向搜索</translation>
+    </message>
+    <message>
+        <source>Metric that ends the run at its target value. Default none. It is checked at each validation after the first iteration</source>
+        <translation>达到目标值时结束运行的度量。默认 none。在第一次迭代之后的每次验证时检查</translation>
+    </message>
+    <message>
+        <source>Metrics beside the loss, the main one first. Default auto</source>
+        <translation>损失之外的度量，主要的排在最前。默认 auto</translation>
+    </message>
+    <message>
+        <source>Minimum relative improvement. Default 0.0001</source>
+        <translation>最小相对改进。默认 0.0001</translation>
+    </message>
+    <message>
         <source>Mirrors every image left to right in every other epoch</source>
         <translation>每隔一个轮次将每幅图像左右镜像</translation>
+    </message>
+    <message>
+        <source>Mirrors every image left to right in every other epoch. Default off: by chance in each epoch. The probability decides in which of two epochs, so that two epochs show an image from both sides. Jordan, 2024</source>
+        <translation>每隔一个轮次将每幅图像左右镜像。默认关闭，即每个轮次随机镜像。概率决定在两个轮次中的哪一个镜像，因此两个轮次合起来从两侧显示一幅图像。Jordan，2024</translation>
+    </message>
+    <message>
+        <source>Missing values of inputs become one fitted on the training rows, also in new rows; rows without a response are left out</source>
+        <translation>输入的缺失值以由训练行拟合的值填补，新的行也是如此；没有响应的行会被排除</translation>
+    </message>
+    <message>
+        <source>More options of sbatch. Such as --constraint=a100; --exclusive</source>
+        <translation>sbatch 的更多选项。例如 --constraint=a100; --exclusive</translation>
+    </message>
+    <message>
+        <source>Most iterations, each over all training samples. Default 1000. Replaces epochs and mini-batch size</source>
+        <translation>最大迭代次数，每次遍历全部训练样本。默认 1000。取代轮数和小批量大小</translation>
+    </message>
+    <message>
+        <source>Most steps in a row that are masked. Default 0: none. A random number of steps up to this, at a random place, gets the mean of the sequence, per channel. Targets stay. Park et al., 2019</source>
+        <translation>连续掩码的最大时间步数。默认 0：无。在随机位置，随机数量（不超过此值）的时间步取序列的均值，按通道计算。目标不变。Park 等，2019</translation>
+    </message>
+    <message>
+        <source>Multiplies the L2 regularisation of the training options for the scale; 0, where MATLAB starts with 1: normalisation is not regularised unless asked for</source>
+        <translation>与训练选项的 L2 正则化相乘，作用于缩放；此处为 0，而 MATLAB 的初始值为 1：除非明确要求，否则归一化不做正则化</translation>
+    </message>
+    <message>
+        <source>Multiplies the L2 regularisation of the training options for the shift; 0, where MATLAB starts with 1: normalisation is not regularised unless asked for</source>
+        <translation>与训练选项的 L2 正则化相乘，作用于偏移；此处为 0，而 MATLAB 的初始值为 1：除非明确要求，否则归一化不做正则化</translation>
+    </message>
+    <message>
+        <source>Multiplies the learn rate for the bias; 2 learns twice as fast, 0 not at all</source>
+        <translation>与偏置的学习率相乘；2 表示学习速度加倍，0 表示完全不学习</translation>
+    </message>
+    <message>
+        <source>Multiplies the learn rate for the biases; 2 learns twice as fast, 0 not at all</source>
+        <translation>与各偏置的学习率相乘；2 表示学习速度加倍，0 表示完全不学习</translation>
+    </message>
+    <message>
+        <source>Multiplies the learn rate for the input projector; 2 learns twice as fast, 0 not at all</source>
+        <translation>与输入投影的学习率相乘；2 表示学习速度加倍，0 表示不学习</translation>
+    </message>
+    <message>
+        <source>Multiplies the learn rate for the input weights; 2 learns twice as fast, 0 not at all</source>
+        <translation>与输入权重的学习率相乘；2 表示学习速度加倍，0 表示完全不学习</translation>
+    </message>
+    <message>
+        <source>Multiplies the learn rate for the numbers; 2 learns twice as fast, 0 not at all</source>
+        <translation>与这些数的学习率相乘；2 表示学习速度加倍，0 表示不学习</translation>
+    </message>
+    <message>
+        <source>Multiplies the learn rate for the output projector; 2 learns twice as fast, 0 not at all</source>
+        <translation>与输出投影的学习率相乘；2 表示学习速度加倍，0 表示不学习</translation>
+    </message>
+    <message>
+        <source>Multiplies the learn rate for the peepholes; 2 learns twice as fast, 0 not at all</source>
+        <translation>与窥视孔连接的学习率相乘；2 表示学习速度加倍，0 表示不学习</translation>
+    </message>
+    <message>
+        <source>Multiplies the learn rate for the recurrent weights; 2 learns twice as fast, 0 not at all</source>
+        <translation>与循环权重的学习率相乘；2 表示学习速度加倍，0 表示完全不学习</translation>
+    </message>
+    <message>
+        <source>Multiplies the learn rate for the scale; 2 learns twice as fast, 0 not at all</source>
+        <translation>与缩放的学习率相乘；2 表示学习速度加倍，0 表示完全不学习</translation>
+    </message>
+    <message>
+        <source>Multiplies the learn rate for the shift; 2 learns twice as fast, 0 not at all</source>
+        <translation>与偏移的学习率相乘；2 表示学习速度加倍，0 表示完全不学习</translation>
+    </message>
+    <message>
+        <source>Multiplies the learn rate for the slope; 2 learns twice as fast, 0 not at all</source>
+        <translation>与斜率的学习率相乘；2 表示学习速度加倍，0 表示完全不学习</translation>
+    </message>
+    <message>
+        <source>Multiplies the learn rate for the thresholds; 2 learns twice as fast, 0 not at all</source>
+        <translation>与阈值的学习率相乘；2 表示学习速度加倍，0 表示不学习</translation>
+    </message>
+    <message>
+        <source>Multiplies the learn rate for the weights; 2 learns twice as fast, 0 not at all</source>
+        <translation>与权重的学习率相乘；2 表示学习速度加倍，0 表示完全不学习</translation>
+    </message>
+    <message>
+        <source>Name of the cluster profile. Default empty: your default one. `netwright-engine cluster list` shows them</source>
+        <translation>集群配置文件的名称。默认：空，即您的默认配置文件。`netwright-engine cluster list` 可显示配置文件</translation>
+    </message>
+    <message>
+        <source>Nesterov momentum. Default off</source>
+        <translation>Nesterov 动量。默认关闭</translation>
+    </message>
+    <message>
+        <source>Network kept as the result. Default auto</source>
+        <translation>作为结果保留的网络。默认 auto</translation>
+    </message>
+    <message>
+        <source>Network, data and loss in double precision; slow on most GPUs. Exports are in single precision</source>
+        <translation>网络、数据和损失采用双精度；在大多数 GPU 上较慢。导出为单精度</translation>
     </message>
     <message>
         <source>New window</source>
@@ -28173,16 +29085,188 @@ Range: 0.005 to 0.5</source>
         <translation>不保存预测结果</translation>
     </message>
     <message>
+        <source>Nodes that share the workers evenly. Default 1</source>
+        <translation>平均分担工作单元的节点。默认 1</translation>
+    </message>
+    <message>
+        <source>Norm of a step over all weights at which the run ends. Default 1e-5; 0: no limit</source>
+        <translation>全部权重的更新量的范数低于此值时运行结束。默认 1e-5；0：无限制</translation>
+    </message>
+    <message>
+        <source>Norm that the threshold limits. Default l2norm</source>
+        <translation>阈值所限制的范数。默认 l2norm</translation>
+    </message>
+    <message>
         <source>Nothing is kept</source>
         <translation>不保存</translation>
+    </message>
+    <message>
+        <source>Number added to the denominator of the update. Default 1e-8. It avoids division by zero</source>
+        <translation>加到更新分母上的数。默认 1e-8。它可避免除以零</translation>
+    </message>
+    <message>
+        <source>Number format of the computations. Default auto</source>
+        <translation>计算的数值格式。默认 auto</translation>
+    </message>
+    <message>
+        <source>Number of bands from 0 Hz to half the sample rate. Default 40. MATLAB: NumBands; torchaudio: n_mels</source>
+        <translation>从 0 Hz 到采样率一半的频带数。默认 40。MATLAB：NumBands；torchaudio：n_mels</translation>
+    </message>
+    <message>
+        <source>Number of channels between the two layers of the feedforward network; 0: 4 × the input&apos;s</source>
+        <translation>前馈网络两层之间的通道数；0：输入通道数的 4 倍</translation>
+    </message>
+    <message>
+        <source>Number of channels per head; 0: those of the input divided by the number of heads</source>
+        <translation>每个头的通道数；0：输入通道数除以头数</translation>
+    </message>
+    <message>
+        <source>Number of checkpoints kept. Default 2, so that one is left if the last is damaged. Older ones are removed</source>
+        <translation>保留的检查点数。默认 2，以便最后一个损坏时还剩一个。较早的检查点会被移除</translation>
+    </message>
+    <message>
+        <source>Number of decomposition levels; details of level j are about 2^j steps long</source>
+        <translation>分解的层数；第 j 层的细节长约 2^j 步</translation>
+    </message>
+    <message>
+        <source>Number of different tokens, at most; rarer words are one token, &lt;other&gt;. Default 10,000. MATLAB: MaxNumWords; Hugging Face: vocab_size</source>
+        <translation>不同词元的最大数量；较少见的单词合为一个词元 &lt;other&gt;。默认 10,000。MATLAB：MaxNumWords；Hugging Face：vocab_size</translation>
+    </message>
+    <message>
+        <source>Number of equal groups of channels; 1: all channels together, 0: one group per channel</source>
+        <translation>均等的通道组数；1：所有通道为一组，0：每个通道一组</translation>
+    </message>
+    <message>
+        <source>Number of equal groups of input channels; 0: one group per channel</source>
+        <translation>均等的输入通道组数；0：每个通道一组</translation>
+    </message>
+    <message>
+        <source>Number of frequencies kept along each axis, from zero up; except on the last axis, as many negative ones</source>
+        <translation>沿每个轴从零起保留的频率数；除最后一个轴外，还保留同样多的负频率</translation>
+    </message>
+    <message>
+        <source>Number of groups of heads that share keys and values; 1: all heads share them</source>
+        <translation>共享键和值的头的组数；1：所有头共享</translation>
+    </message>
+    <message>
+        <source>Number of likeliest classes that may include the right one. Default 5</source>
+        <translation>可包含正确类别的最可能类别数。默认 5</translation>
+    </message>
+    <message>
+        <source>Number of micro-batches in flight. Default auto: twice the number of workers, or gradient accumulation if larger. More keep the workers busier but are smaller. Batch normalisation uses the statistics of each micro-batch, as in gradient accumulation</source>
+        <translation>同时处理的微批量数。默认 auto：工作单元数的两倍，如果梯度累积更大则取后者。微批量越多，工作单元越忙，但微批量越小。批量归一化使用每个微批量的统计量，与梯度累积相同</translation>
+    </message>
+    <message>
+        <source>Number of micro-batches per mini-batch. Default 1. Gradients are summed: same numbers, less memory. Only batch normalisation uses one micro-batch at a time</source>
+        <translation>每个小批量的微批量数。默认 1。梯度相加：数值相同，内存更少。只有批量归一化每次使用一个微批量</translation>
+    </message>
+    <message>
+        <source>Number of output channels; 0: as many as the input has</source>
+        <translation>输出通道数；0：与输入的通道数相同</translation>
+    </message>
+    <message>
+        <source>Number of output channels; 0: as many as the queries have</source>
+        <translation>输出通道数；0：与查询的通道数相同</translation>
+    </message>
+    <message>
+        <source>Number of parts of the cross-validation, 2 to 1,000. Default 5. MATLAB: KFold; scikit-learn: n_splits</source>
+        <translation>交叉验证的份数，2 到 1,000。默认 5。MATLAB：KFold；scikit-learn：n_splits</translation>
+    </message>
+    <message>
+        <source>Number of past steps used to estimate the curvature. Default 10. Each takes memory</source>
+        <translation>用于估计曲率的过去步数。默认 10。每一步都占用内存</translation>
+    </message>
+    <message>
+        <source>Number of positions; negative values shift towards the start</source>
+        <translation>位置数；负值向起始端偏移</translation>
+    </message>
+    <message>
+        <source>Number of query and key channels over all heads; 0: as many as the input has</source>
+        <translation>所有头合计的查询和键的通道数；0：与输入的通道数相同</translation>
+    </message>
+    <message>
+        <source>Number of query and key channels over all heads; 0: as many as the queries have</source>
+        <translation>所有头的查询和键的通道总数；0：与查询的通道数相同</translation>
+    </message>
+    <message>
+        <source>Number of repetitions; 1 changes nothing</source>
+        <translation>重复次数；1 表示不变</translation>
+    </message>
+    <message>
+        <source>Number of samples of the validation data that the ranges of activations are measured on. Default 128</source>
+        <translation>用于测量激活值范围的验证数据样本数。默认 128</translation>
+    </message>
+    <message>
+        <source>Number of samples per call, for runtimes that need a fixed one. Default free: any number</source>
+        <translation>每次调用的样本数，供需要固定数目的运行时使用。默认 free：任意数目</translation>
+    </message>
+    <message>
+        <source>Number of shards whose samples are shuffled together, so that a training reads few shards at a time; the order of the shards is drawn, too. Default auto: 16 where shards are behind a URL, else all. WebDataset: shardshuffle and shuffle</source>
+        <translation>样本一起打乱的分片数，使训练一次只读取少数分片；分片的顺序也随机抽取。默认 auto：分片由 URL 提供时为 16，否则为全部。WebDataset：shardshuffle 和 shuffle</translation>
+    </message>
+    <message>
+        <source>Number of slices of the volume; 0: as many as the image has channels</source>
+        <translation>体数据的切片数；0：与图像的通道数相同</translation>
+    </message>
+    <message>
+        <source>Number of steps of inputs that are sequences of any length. Default free: any number</source>
+        <translation>任意长度序列输入的步数。默认 free：任意数目</translation>
+    </message>
+    <message>
+        <source>Number of steps; 0: any length</source>
+        <translation>时间步数；0：任意长度</translation>
+    </message>
+    <message>
+        <source>Number of the step, counted from that end; 0: the outermost step</source>
+        <translation>从该端起计数的时间步编号；0：最外侧的时间步</translation>
+    </message>
+    <message>
+        <source>Number of trials. Default 20. Grid and table have at most as many as they have rows</source>
+        <translation>试验次数。默认 20。grid 和 table 的试验数最多为其行数</translation>
+    </message>
+    <message>
+        <source>Number of value channels over all heads; 0: as many as key channels</source>
+        <translation>所有头合计的值通道数；0：与键通道数相同</translation>
+    </message>
+    <message>
+        <source>Number of workers with which a run on a cluster starts or goes on where it has no room for all. Default auto: all of them. The global batch stays the same</source>
+        <translation>集群上的运行在容纳不下全部工作单元时，开始或继续所需的工作单元数。默认 auto：全部工作单元。全局批量保持不变</translation>
+    </message>
+    <message>
+        <source>Number of workers, which share each batch. Default 2</source>
+        <translation>工作单元数，每个批量由它们分担。默认 2</translation>
+    </message>
+    <message>
+        <source>Numbers of the GPUs to use. Default none: the first, or all for multi-gpu</source>
+        <translation>要使用的 GPU 编号。默认 none：第一个，multi-gpu 时为全部</translation>
+    </message>
+    <message>
+        <source>Numbers of the file. Default float32. Accuracy, size and speed are compared with those before</source>
+        <translation>文件的数值类型。默认 float32。会与之前的准确度、大小和速度进行比较</translation>
     </message>
     <message>
         <source>Numbers of the samples whose answers are kept</source>
         <translation>要保存预测结果的样本编号</translation>
     </message>
     <message>
+        <source>Numbers of the samples whose answers are kept. Default none. As the Data tab counts them, such as 3, 17, 40</source>
+        <translation>要保存预测结果的样本编号。默认 none。编号与“数据”选项卡中的计数一致，例如 3, 17, 40</translation>
+    </message>
+    <message>
+        <source>Numbers that columns of dates become, such as 2024-01-31, 31.01.2024, 2024-01 or 31-Jan-2024 23:59. Default all</source>
+        <translation>日期列（例如 2024-01-31、31.01.2024、2024-01 或 31-Jan-2024 23:59）变成的数值。默认 all</translation>
+    </message>
+    <message>
+        <source>Numbers that share a shift and a scale. Default channel. MATLAB: NormalizationDimension</source>
+        <translation>共用偏移和缩放的数值。默认 channel。MATLAB：NormalizationDimension</translation>
+    </message>
+    <message>
         <source>Of 8 validation samples, evenly spaced</source>
         <translation>均匀选取的 8 个验证样本的预测结果</translation>
+    </message>
+    <message>
+        <source>Of each label, or of two classes by one output; includes a sigmoid at the output. torch: BCEWithLogitsLoss</source>
+        <translation>针对每个标签，或由一个输出区分的两个类别；在输出处包含 sigmoid。torch：BCEWithLogitsLoss</translation>
     </message>
     <message>
         <source>Of the 8 with the largest loss, others at each validation</source>
@@ -28197,8 +29281,288 @@ Range: 0.005 to 0.5</source>
         <translation>在 CPU 与 Linux 上，一步释放的内存留在进程中供下一步使用；填充序列使批量大小不同时除外</translation>
     </message>
     <message>
+        <source>On a node of Ray; runs go on when this machine is off</source>
+        <translation>在 Ray 的节点上；本机关闭后运行仍会继续</translation>
+    </message>
+    <message>
+        <source>One number of 0 or 1 per category, with the numbers in one vector; of more than 50 categories the most frequent ones, and a column whose texts nearly all differ is left out</source>
+        <translation>每个类别一个 0 或 1，与数值同在一个向量中；类别超过 50 个时只取最常见的类别，文本几乎各不相同的列会被排除</translation>
+    </message>
+    <message>
+        <source>Operands in order: a port, a constant, or -. Empty: the ports in order</source>
+        <translation>按顺序的操作数：端口、常量或 -。空：按顺序取各端口</translation>
+    </message>
+    <message>
+        <source>Optimization algorithm. Default sgdm</source>
+        <translation>优化算法。默认 sgdm</translation>
+    </message>
+    <message>
+        <source>Order of the axes of arrays in MATLAB files. Default matlab. MATLAB: InputDataFormats</source>
+        <translation>MATLAB 文件中数组的轴顺序。默认 matlab。MATLAB：InputDataFormats</translation>
+    </message>
+    <message>
+        <source>Over all decisions; precision, recall and F-score then equal the accuracy</source>
+        <translation>针对所有判断；此时精确率、召回率和 F 分数都等于准确度</translation>
+    </message>
+    <message>
+        <source>Overlap of all classes, weighted by 1 / size²; MATLAB&apos;s generalizedDice</source>
+        <translation>所有类别的重叠，按 1 / 大小² 加权；即 MATLAB 的 generalizedDice</translation>
+    </message>
+    <message>
+        <source>Padding on both sides of each axis, or same: the output is as large as the input divided by the stride; or causal: as same, with all padding in front, so that no step depends on a later one</source>
+        <translation>每个轴两侧的填充，或 same：输出大小为输入除以步幅；或 causal：与 same 相同，但填充全部在前，使任何时间步都不依赖于其后的时间步</translation>
+    </message>
+    <message>
+        <source>Part that validates in this run, 1 to the number of folds. Default 1</source>
+        <translation>在本次运行中用于验证的份，1 到折数。默认 1</translation>
+    </message>
+    <message>
+        <source>Partition for the job. Default: Slurm&apos;s</source>
+        <translation>作业的分区。默认：Slurm 的默认分区</translation>
+    </message>
+    <message>
+        <source>Parts of Netwright that speed up training without changing its numbers. Default all. A part that does not work with the installed torch is not used, and a note says so. Turn parts off to measure their effect, or to rule them out as a cause</source>
+        <translation>Netwright 中加快训练而不改变其数值的部分。默认 all。无法与已安装的 torch 配合工作的部分不使用，并给出说明。可关闭某些部分，以测量其效果，或排除其为问题的原因</translation>
+    </message>
+    <message>
+        <source>Passes over the training data. Default 30</source>
+        <translation>遍历训练数据的次数。默认 30</translation>
+    </message>
+    <message>
+        <source>Period of the series, for the seasonal baseline that the result is compared with, such as 24 for hours of a day. Default auto: by the autocorrelation of the training rows</source>
+        <translation>序列的周期，用于与结果比较的季节性基线，例如一天的小时数为 24。默认 auto：根据训练行的自相关确定</translation>
+    </message>
+    <message>
+        <source>Pins each worker to its own cores. Default on. Without effect if the system does not support it or threads outnumber cores. Turn off on machines with other work</source>
+        <translation>将每个工作单元固定到其自己的核。默认开启。如果系统不支持，或线程数超过核数，则没有影响。在还有其他工作的机器上请关闭</translation>
+    </message>
+    <message>
+        <source>Pipeline stage per layer: conv_2: 2, fc: 3. Default empty: stages of about equal work. One stage per worker. Unlisted layers join the latest stage among their inputs. The canvas shows and changes them (View &gt; Lens &gt; Stages)</source>
+        <translation>每层的流水线阶段：conv_2: 2, fc: 3。默认：空，即工作量大致相等的阶段。每个工作单元一个阶段。未列出的层加入其各输入中最靠后的阶段。画布可显示和更改阶段（“视图”&gt;“视角”&gt;“阶段”）</translation>
+    </message>
+    <message>
+        <source>Place of a stored temperature, which calibrates probabilities. Default inside. Of PyTorch files, too</source>
+        <translation>用于校准概率的已存温度所在位置。默认 inside。PyTorch 文件也是如此</translation>
+    </message>
+    <message>
+        <source>Place of the input normalisation. Default inside</source>
+        <translation>输入归一化所在位置。默认 inside</translation>
+    </message>
+    <message>
+        <source>Place of the softmax or sigmoid at outputs that are classes or labels. Default inside</source>
+        <translation>类或标签输出的 softmax 或 sigmoid 所在位置。默认 inside</translation>
+    </message>
+    <message>
+        <source>Place of the weights. Default auto</source>
+        <translation>权重所在位置。默认 auto</translation>
+    </message>
+    <message>
+        <source>Plots the norm of all gradients at every step. Default off. The norm before clipping, as a curve of the run</source>
+        <translation>在每一步绘制所有梯度的范数。默认关闭。绘制裁剪之前的范数，作为运行的一条曲线</translation>
+    </message>
+    <message>
+        <source>Ports whose inputs get a gradient; torch computes the operator where there are any</source>
+        <translation>其输入得到梯度的端口；有这样的端口时，由 torch 计算该运算符</translation>
+    </message>
+    <message>
+        <source>Position after the last one; 0: up to the end</source>
+        <translation>最后一个位置之后的位置；0：直到末尾</translation>
+    </message>
+    <message>
+        <source>Positions are the centres of cells at 0.5, 1.5, ...; the default of torch and MATLAB</source>
+        <translation>位置为单元中心 0.5、1.5……；torch 和 MATLAB 的默认设置</translation>
+    </message>
+    <message>
+        <source>Probability of mirroring left to right, 0 to 1. Default 0</source>
+        <translation>左右镜像的概率，0 到 1。默认 0</translation>
+    </message>
+    <message>
+        <source>Probability of mirroring top to bottom, 0 to 1. Default 0</source>
+        <translation>上下镜像的概率，0 到 1。默认 0</translation>
+    </message>
+    <message>
+        <source>Probability that a rectangle is erased, 0 to 1. Default 0. It is filled with the fill value (cutout). Its aspect ratio is between 0.3 and 3.3; masks are unchanged</source>
+        <translation>擦除一个矩形的概率，0 到 1。默认 0。矩形以填充值填充 (cutout)。其纵横比在 0.3 和 3.3 之间；掩码不变</translation>
+    </message>
+    <message>
+        <source>Processes that share each batch. Default auto: one per core, up to 8; a long run measures at its start whether fewer with more threads are faster. On a cluster: as many as its profile says</source>
+        <translation>共同处理每个批量的进程。默认 auto：每个核一个，最多 8 个；较长的运行会在开始时测量进程较少、线程较多是否更快。在集群上：与其配置文件指定的数量相同</translation>
+    </message>
+    <message>
+        <source>Program that starts the workers. Default ray</source>
+        <translation>启动工作单元的程序。默认 ray</translation>
+    </message>
+    <message>
+        <source>Python file with a function initialize(values), called before each trial. Default none. It may return other values by path; FILE.py:NAME for a function of another name</source>
+        <translation>包含函数 initialize(values) 的 Python 文件，在每次试验前调用。默认 none。它可以按路径返回其他值；函数为其他名称时用 FILE.py:NAME</translation>
+    </message>
+    <message>
+        <source>Python file with a function loss(outputs, targets). Default none. It returns the mean over the samples; FILE.py:NAME for a function of another name</source>
+        <translation>包含函数 loss(outputs, targets) 的 Python 文件。默认 none。该函数返回对样本的均值；若函数为其他名称，则采用 FILE.py:NAME</translation>
+    </message>
+    <message>
+        <source>Python file with a function metric(outputs, targets). Default none. It returns one number per sample, or their mean; FILE.py:NAME for a function of another name</source>
+        <translation>包含函数 metric(outputs, targets) 的 Python 文件。默认 none。该函数为每个样本返回一个数，或返回它们的均值；若函数为其他名称，则采用 FILE.py:NAME</translation>
+    </message>
+    <message>
+        <source>Python file with a function next_values(trials). Default none. It returns the values of the next trial by path, or None to end; FILE.py:NAME for a function of another name</source>
+        <translation>包含函数 next_values(trials) 的 Python 文件。默认 none。它按路径返回下一个试验的值，返回 None 则结束；函数为其他名称时用 FILE.py:NAME</translation>
+    </message>
+    <message>
+        <source>Python file with a function training_step. Default none. training_step(network, inputs, targets, loss) returns the loss of a batch; FILE.py:NAME for a function of another name</source>
+        <translation>包含函数 training_step 的 Python 文件。默认 none。training_step(network, inputs, targets, loss) 返回一个批量的损失；函数为其他名称时用 FILE.py:NAME</translation>
+    </message>
+    <message>
+        <source>Python file with functions called while training. Default none. They are on_start, on_step, on_validation, on_epoch_end, on_checkpoint and on_end; one that returns True ends the run</source>
+        <translation>包含训练时所调用函数的 Python 文件。默认 none。这些函数为 on_start、on_step、on_validation、on_epoch_end、on_checkpoint 和 on_end；任一函数返回 True 即结束运行</translation>
+    </message>
+    <message>
+        <source>P² of the Morse wavelet: larger is longer in time and sharper in frequency; more than the symmetry</source>
+        <translation>Morse 小波的 P²：越大，时间上越长、频率上越尖锐；应大于对称性参数</translation>
+    </message>
+    <message>
+        <source>Quasi-Newton with a line search; each iteration takes all samples</source>
+        <translation>带线搜索的拟牛顿法；每次迭代使用全部样本</translation>
+    </message>
+    <message>
+        <source>Random seed of the split. Default 0</source>
+        <translation>拆分的随机种子。默认 0</translation>
+    </message>
+    <message>
+        <source>Range of the angle of clockwise rotation. Default 0, 0: no change. Images are rotated about their centre, bilinearly. The order is scaling, shear, rotation, translation, after reflection</source>
+        <translation>顺时针旋转角度的范围。默认 0, 0：不变。图像绕其中心旋转，采用双线性插值。在翻转之后，依次为缩放、剪切、旋转、平移</translation>
+    </message>
+    <message>
+        <source>Range of the factor on the height. Default 1, 1: no change. Images are scaled about their centre</source>
+        <translation>高度因子的范围。默认 1, 1：不变。图像以其中心为基准缩放</translation>
+    </message>
+    <message>
+        <source>Range of the factor on the width. Default 1, 1: no change. Images are scaled about their centre</source>
+        <translation>宽度因子的范围。默认 1, 1：不变。图像以其中心为基准缩放</translation>
+    </message>
+    <message>
+        <source>Range of the factor on width and height together. Default 1, 1: no change. Images are scaled about their centre</source>
+        <translation>宽度和高度共同因子的范围。默认 1, 1：不变。图像以其中心为基准缩放</translation>
+    </message>
+    <message>
+        <source>Range of the fraction erased, 0 to 1. Default 0.02, 0.33</source>
+        <translation>擦除比例的范围，0 到 1。默认 0.02, 0.33</translation>
+    </message>
+    <message>
+        <source>Range of the numbers of target images. Default zero-one</source>
+        <translation>目标图像数值的范围。默认 zero-one</translation>
+    </message>
+    <message>
+        <source>Range of the shear angle along x. Default 0, 0: no change. x becomes x + y · tan(angle), y counted downwards from the centre</source>
+        <translation>沿 x 剪切角度的范围。默认 0, 0：不变。x 变为 x + y · tan(angle)，y 从中心向下计</translation>
+    </message>
+    <message>
+        <source>Range of the shear angle along y. Default 0, 0: no change. y becomes y + x · tan(angle), x counted from the centre</source>
+        <translation>沿 y 剪切角度的范围。默认 0, 0：不变。y 变为 y + x · tan(angle)，x 从中心起计</translation>
+    </message>
+    <message>
+        <source>Range of the shift down. Default 0, 0: no change. Fractions of a pixel are included</source>
+        <translation>向下平移的范围。默认 0, 0：不变。包括不足一个像素的平移</translation>
+    </message>
+    <message>
+        <source>Range of the shift to later steps. Default 0, 0: no change. Sequences of numbers keep their length: steps that become free repeat the value at that end. Targets per step are moved along</source>
+        <translation>向后续时间步偏移的范围。默认 0, 0：不变。数值序列保持其长度：空出的时间步重复该端的值。每个时间步的目标随之移动</translation>
+    </message>
+    <message>
+        <source>Range of the shift to the right. Default 0, 0: no change. Fractions of a pixel are included</source>
+        <translation>向右平移的范围。默认 0, 0：不变。包括不足一个像素的平移</translation>
+    </message>
+    <message>
+        <source>Ratio of the first rate to the last. Default 10000</source>
+        <translation>起始学习率与最终学习率之比。默认 10000</translation>
+    </message>
+    <message>
+        <source>Reaction to a loss or gradient that is NaN or infinite. Default stop</source>
+        <translation>对 NaN 或无穷大的损失或梯度的反应。默认 stop</translation>
+    </message>
+    <message>
+        <source>Read batch by batch while training goes on; memory stays small, however large the data is</source>
+        <translation>在训练进行时逐批读取；无论数据有多大，占用的内存都很小</translation>
+    </message>
+    <message>
+        <source>Recomputes activations, which saves memory. Default off. Only the inputs of segments of the network are stored until the backward pass: same numbers, less memory, about a third more time</source>
+        <translation>重新计算激活值，以节省内存。默认关闭。在反向传播之前仅保存网络各段的输入：数值相同，内存更少，时间约增加三分之一</translation>
+    </message>
+    <message>
+        <source>Returns to the last checkpoint with a lower rate; at most run.max_restarts times</source>
+        <translation>以较低的学习率回到最近的检查点；最多 run.max_restarts 次</translation>
+    </message>
+    <message>
+        <source>Rises to a multiple of the initial rate and falls, in cycles; linearly</source>
+        <translation>循环升到初始学习率的倍数再下降；升降均为线性</translation>
+    </message>
+    <message>
+        <source>Rises to the initial learn rate, then falls to near 0; torch: OneCycleLR</source>
+        <translation>升到初始学习率，然后降到接近 0；torch：OneCycleLR</translation>
+    </message>
+    <message>
+        <source>Rows are left out in which a cell is empty, NA, N/A, NaN, null, -, . or ?</source>
+        <translation>排除含有空单元格、NA、N/A、NaN、null、-、. 或 ? 的行</translation>
+    </message>
+    <message>
+        <source>Runs per trial by k-fold cross-validation: each part validates once. Default none. Their mean is compared</source>
+        <translation>每次试验通过 k 折交叉验证的运行数：每份验证一次。默认 none。比较的是它们的均值</translation>
+    </message>
+    <message>
+        <source>Runs per trial with different seeds of the training. Default 1. Their mean is compared</source>
+        <translation>每次试验以不同训练种子的运行数。默认 1。比较的是它们的均值</translation>
+    </message>
+    <message>
+        <source>SHA-256 of the weights when they were chosen. A run refuses other ones. Empty: any are taken</source>
+        <translation>选定权重时的 SHA-256。运行会拒绝其他权重。留空：接受任何权重</translation>
+    </message>
+    <message>
+        <source>Sample rate that all sounds are resampled to. Default auto: the most frequent one. MATLAB: resample; torchaudio: Resample</source>
+        <translation>所有声音重采样到的采样率。默认 auto：最常见的采样率。MATLAB：resample；torchaudio：Resample</translation>
+    </message>
+    <message>
+        <source>Samples last: T x C x N, H x W x C x N, H x W x D x C x N; a matrix is N x C</source>
+        <translation>样本在后：T x C x N、H x W x C x N、H x W x D x C x N；矩阵为 N x C</translation>
+    </message>
+    <message>
+        <source>Samples left out between training and validation, and between validation and test, so that windows of time do not overlap. Default 0</source>
+        <translation>训练与验证之间以及验证与测试之间排除的样本，使时间窗口互不重叠。默认 0</translation>
+    </message>
+    <message>
+        <source>Samples per optimizer step, over all workers. Default 128</source>
+        <translation>每个优化器步的样本数，所有工作单元合计。默认 128</translation>
+    </message>
+    <message>
+        <source>Schedules in a row: warmup 100 iterations, cosine. Default none. The last one lasts for the rest of the run. Each starts from the initial learn rate times its factor: cosine times 0.5. Append further options to it: piecewise 9 epochs learn_rate_drop_period=3</source>
+        <translation>依次排列的调度：warmup 100 iterations, cosine。默认 none。最后一个调度持续到运行结束。每个调度从初始学习率乘以其因子开始：cosine times 0.5。其他选项附加在其后：piecewise 9 epochs learn_rate_drop_period=3</translation>
+    </message>
+    <message>
         <source>See the differences</source>
         <translation>查看差异</translation>
+    </message>
+    <message>
+        <source>Seed of the values that are chosen. Default 0. It is not the seed of the training</source>
+        <translation>所选值的种子。默认 0。它不是训练的种子</translation>
+    </message>
+    <message>
+        <source>Seed of weights, order of samples and dropout. Default 0</source>
+        <translation>权重、样本顺序和丢弃的种子。默认 0</translation>
+    </message>
+    <message>
+        <source>Segments by the number of layers; about as many as its square root, cut at small tensors</source>
+        <translation>按层数分段；段数约为层数的平方根，在张量较小处分割</translation>
+    </message>
+    <message>
+        <source>Sequences are cut into pieces; while training, each piece is a sample and starts without a state</source>
+        <translation>将序列切成段；训练时，每段为一个样本，并在没有状态的情况下开始</translation>
+    </message>
+    <message>
+        <source>Several of these in sequence; torch: SequentialLR, MATLAB: a cell array</source>
+        <translation>依次采用其中几种；torch：SequentialLR，MATLAB：元胞数组</translation>
+    </message>
+    <message>
+        <source>Share of the teacher&apos;s answers in the loss, 0 to 1; the rest is the loss of the targets. Default 0.5</source>
+        <translation>教师的答案在损失中的比例，0 到 1；其余为目标的损失。默认 0.5</translation>
     </message>
     <message>
         <source>Sheet</source>
@@ -28209,24 +29573,288 @@ Range: 0.005 to 0.5</source>
         <translation>Excel 工作簿中包含该表的工作表</translation>
     </message>
     <message>
+        <source>Sheet of an Excel workbook that holds the table. Default: the first one with cells. MATLAB: the option Sheet of readtable</source>
+        <translation>Excel 工作簿中包含该表的工作表。默认：第一个有内容的工作表。MATLAB：readtable 的选项 Sheet</translation>
+    </message>
+    <message>
+        <source>Shows the health of layers on the canvas. Default off. At intervals, for each layer: the norm of its gradient, the size of its output, and the fraction of its units that are zero for every sample</source>
+        <translation>在画布上显示各层的健康状况。默认关闭。每隔一定间隔，对每个层给出：其梯度的范数、其输出的大小，以及对所有样本都为零的单元的比例</translation>
+    </message>
+    <message>
+        <source>Side on which sequences are padded and cut. Default right. Left: all sequences of a batch end at the same step. With masked padding only a cut depends on it</source>
+        <translation>对序列进行填充和截断的一侧。默认 right。left：一个批量的所有序列在同一时间步结束。序列填充为 masked 时，只有截断取决于此选项</translation>
+    </message>
+    <message>
+        <source>Single precision everywhere, as in MATLAB; torch allows tf32 in cuDNN&apos;s convolutions</source>
+        <translation>处处为单精度，与 MATLAB 相同；torch 在 cuDNN 的卷积中允许 tf32</translation>
+    </message>
+    <message>
+        <source>Single precision with products of 10 bits; requires an NVIDIA GPU from Ampere on</source>
+        <translation>单精度，乘积为 10 位；需要 Ampere 或更新架构的 NVIDIA GPU</translation>
+    </message>
+    <message>
+        <source>Size added at the end of each axis; less than the stride or the dilation</source>
+        <translation>在每个轴末端添加的大小；小于步幅或膨胀</translation>
+    </message>
+    <message>
+        <source>Size of each axis of the layout; one may be -1, which is computed from the others</source>
+        <translation>布局中每个轴的大小；其中一个可为 -1，由其余大小算出</translation>
+    </message>
+    <message>
         <source>Slow weights that follow every few steps, and from which training continues</source>
         <translation>慢权重，每隔几步跟随一次，训练从慢权重继续</translation>
+    </message>
+    <message>
+        <source>Slow weights that follow every few steps, and from which training continues; Zhang et al., 2019</source>
+        <translation>慢权重，每隔几步跟随一次，训练从慢权重继续；Zhang et al., 2019</translation>
+    </message>
+    <message>
+        <source>Source of the statistics. Default fitted. MATLAB: ResetInputNormalization is true, or false with Mean, StandardDeviation, Min and Max</source>
+        <translation>统计量的来源。默认 fitted。MATLAB：ResetInputNormalization 为 true，或为 false 并指定 Mean、StandardDeviation、Min 和 Max</translation>
+    </message>
+    <message>
+        <source>Standard deviation of normal noise. Default 0: no noise. It is added to each value of sequences of numbers, in the units of the data</source>
+        <translation>正态噪声的标准差。默认 0：无噪声。噪声加到数值序列的每个值上，以数据的单位计</translation>
+    </message>
+    <message>
+        <source>Standard deviation of normal noise. Default 0: no noise. It is added to each value, in the units of the data (image files: 0 to 255)</source>
+        <translation>正态噪声的标准差。默认 0：无噪声。噪声加到每个值上，以数据的单位计（图像文件：0 到 255）</translation>
+    </message>
+    <message>
+        <source>Statistics that batch normalisation uses after training. Default auto. For swa they are always computed by a pass over the samples</source>
+        <translation>批量归一化在训练后使用的统计量。默认 auto。对于 swa，始终通过遍历样本来计算</translation>
+    </message>
+    <message>
+        <source>Step size at the start. Default 0.01 for sgdm, 0.002 for nadam, 1 for lbfgs (where the line search begins), 0.001 for the others</source>
+        <translation>开始时的步长。默认：sgdm 为 0.01，nadam 为 0.002，lbfgs 为 1（线搜索由此开始），其他为 0.001</translation>
     </message>
     <message>
         <source>Steps between two updates of the slow weights</source>
         <translation>慢权重两次更新之间的步数</translation>
     </message>
     <message>
+        <source>Steps between two updates of the slow weights. Default 5</source>
+        <translation>慢权重两次更新之间的步数。默认 5</translation>
+    </message>
+    <message>
+        <source>Steps from one window to the next. Default 1: a window begins at every step</source>
+        <translation>从一个窗口到下一个窗口的时间步数。默认 1：每个时间步都开始一个窗口</translation>
+    </message>
+    <message>
+        <source>Steps of the past that a sample holds. Default 24. MATLAB: inputDelays and feedbackDelays of narxnet</source>
+        <translation>一个样本包含的过去时间步数。默认 24。MATLAB：narxnet 的 inputDelays 和 feedbackDelays</translation>
+    </message>
+    <message>
+        <source>Steps per piece. Default 100. The last piece of a sequence is shorter; with padding direction left, the first</source>
+        <translation>每段的时间步数。默认 100。序列的最后一段较短；填充方向为 left 时则为第一段较短</translation>
+    </message>
+    <message>
+        <source>Steps that are predicted at once. Default 1</source>
+        <translation>一次预测的时间步数。默认 1</translation>
+    </message>
+    <message>
+        <source>Strength a of averaging two images. Default 0: no mixing. The shares are drawn from the distribution Beta(a, a): an image is averaged with a random one of the training split. The loss, which must be cross-entropy, weights the two classes by their shares; training accuracy uses the larger share. Zhang et al., 2018</source>
+        <translation>将两幅图像取平均的强度 a。默认 0：不混合。比例取自分布 Beta(a, a)：一幅图像与训练集的一幅随机图像取平均。损失必须为交叉熵，它按比例对两个类别加权；训练准确度采用较大的比例。Zhang 等，2018</translation>
+    </message>
+    <message>
+        <source>Strength a of pasting a part of another image. Default 0: no mixing. The shares are drawn from the distribution Beta(a, a): a rectangle comes from a random image of the training split; with MixUp, each of the two applies to half of the images. The loss, which must be cross-entropy, weights the two classes by their shares; training accuracy uses the larger share. Yun et al., 2019</source>
+        <translation>粘贴另一幅图像一部分的强度 a。默认 0：不混合。比例取自分布 Beta(a, a)：一个矩形来自训练集的一幅随机图像；与 MixUp 同时使用时，两者各用于一半的图像。损失必须为交叉熵，它按比例对两个类别加权；训练准确度采用较大的比例。Yun 等，2019</translation>
+    </message>
+    <message>
+        <source>Suffix of the members that are the input (jpg, npy), or the column of a Parquet file. Default: the first image, else the first array; of a Parquet file without either, all numbers but the response</source>
+        <translation>作为输入的成员的后缀（jpg、npy），或 Parquet 文件的列。默认：第一幅图像，否则为第一个数组；若 Parquet 文件中两者都没有，则为响应之外的所有数值</translation>
+    </message>
+    <message>
+        <source>Sum of dice and cross-entropy; for labels, binary cross-entropy</source>
+        <translation>Dice 损失与交叉熵之和；对于标签，则为二元交叉熵</translation>
+    </message>
+    <message>
         <source>Tables (*.csv *.tsv *.txt *.xlsx *.xlsm *.jsonl *.ndjson *.json *.parquet *.pq)</source>
         <translation>表 (*.csv *.tsv *.txt *.xlsx *.xlsm *.jsonl *.ndjson *.json *.parquet *.pq)</translation>
+    </message>
+    <message>
+        <source>Take and give float32 and convert inside. Default true</source>
+        <translation>输入和输出为 float32，在内部转换。默认 true</translation>
+    </message>
+    <message>
+        <source>Take words in lower case. Default off. MATLAB: lower</source>
+        <translation>将单词转为小写。默认关闭。MATLAB：lower</translation>
     </message>
     <message>
         <source>Texts (*.txt *.text *.md *.csv *.tsv *.xlsx *.xlsm *.jsonl *.ndjson *.json)</source>
         <translation>文本 (*.txt *.text *.md *.csv *.tsv *.xlsx *.xlsm *.jsonl *.ndjson *.json)</translation>
     </message>
     <message>
+        <source>The centre; MATLAB: centercrop</source>
+        <translation>中心；MATLAB：centercrop</translation>
+    </message>
+    <message>
+        <source>The channels of a position are adjacent: position · channels + channel; the default of MATLAB and TensorFlow</source>
+        <translation>同一位置的通道相邻：位置 · 通道数 + 通道；MATLAB 和 TensorFlow 的默认设置</translation>
+    </message>
+    <message>
+        <source>The coefficients of each level; their squares sum up to those of the signal</source>
+        <translation>每一层的系数；其平方和等于信号的平方和</translation>
+    </message>
+    <message>
+        <source>The edge value repeated; torch: replicate</source>
+        <translation>重复边缘值；torch：replicate</translation>
+    </message>
+    <message>
+        <source>The input itself, such as a time; each value becomes a vector</source>
+        <translation>输入本身，例如时间；每个值变为一个向量</translation>
+    </message>
+    <message>
+        <source>The input mirrored at its edge, without repeating the edge; torch: reflect</source>
+        <translation>输入在边缘处镜像，不重复边缘；torch：reflect</translation>
+    </message>
+    <message>
+        <source>The lags of a validation or test window may lie in the split before; predicted steps never do</source>
+        <translation>验证或测试窗口的滞后可位于前一个拆分中；预测的时间步则从不如此</translation>
+    </message>
+    <message>
+        <source>The nearest whole number, halves to the even one; it passes no gradient</source>
+        <translation>最接近的整数，恰为一半时取偶数；不传递梯度</translation>
+    </message>
+    <message>
+        <source>The next sample of the split that can be read stands in, with its own target; the run lists each</source>
+        <translation>由该拆分中下一个可读取的样本代替，并采用其自身的目标；运行会列出每个这样的样本</translation>
+    </message>
+    <message>
+        <source>The next whole number below; it passes no gradient</source>
+        <translation>向下取整；不传递梯度</translation>
+    </message>
+    <message>
+        <source>The number of the step, from 0; the encoding is added to the input</source>
+        <translation>时间步的编号，从 0 起；编码与输入相加</translation>
+    </message>
+    <message>
+        <source>The positions of a channel are adjacent: channel · block + position; torch: PixelShuffle</source>
+        <translation>同一通道的位置相邻：通道 · 块 + 位置；torch：PixelShuffle</translation>
+    </message>
+    <message>
+        <source>The run ends with an error that names the sample; once that is repaired, the run can be resumed</source>
+        <translation>运行以错误结束并给出该样本；修复该样本后，可以继续运行</translation>
+    </message>
+    <message>
+        <source>The size of another input, whose values are not used; MATLAB: EnableReferenceInput</source>
+        <translation>另一个输入的大小，其值不使用；MATLAB：EnableReferenceInput</translation>
+    </message>
+    <message>
+        <source>The step is skipped, up to a hundred in a row. Synchronises with the device at every step</source>
+        <translation>跳过该步，最多连续一百次。每一步都与设备同步</translation>
+    </message>
+    <message>
+        <source>The units that texts are cut into. Default word. MATLAB: wordEncoding, bpeTokenizer; Hugging Face: tokenizers</source>
+        <translation>文本被切分成的单位。默认 word。MATLAB：wordEncoding、bpeTokenizer；Hugging Face：tokenizers</translation>
+    </message>
+    <message>
         <source>The weights of each layer</source>
         <translation>各层的权重</translation>
+    </message>
+    <message>
+        <source>Time after which Slurm ends a job. Default auto: the limit of the partition</source>
+        <translation>Slurm 结束作业前的时间。默认 auto：分区的时间限制</translation>
+    </message>
+    <message>
+        <source>Time after which no trial is started. Default 0: no limit</source>
+        <translation>超过该时间后不再开始试验。默认 0：无限制</translation>
+    </message>
+    <message>
+        <source>Time at which the training samples are shuffled. Default once</source>
+        <translation>打乱训练样本的时机。默认 once</translation>
+    </message>
+    <message>
+        <source>Time from one window to the next. Default 10. MATLAB: window minus OverlapLength; torchaudio: hop_length</source>
+        <translation>从一个窗口到下一个窗口的时间。默认 10。MATLAB：窗口长度减去 OverlapLength；torchaudio：hop_length</translation>
+    </message>
+    <message>
+        <source>Time limit. Default Inf: none. The run ends at the first iteration that exceeds it, validates once more and keeps the network</source>
+        <translation>时间限制。默认 Inf：无限制。运行在首次超过限制的迭代处结束，再验证一次并保留网络</translation>
+    </message>
+    <message>
+        <source>Tokens from the beginning of one block to that of the next; fewer than the length make them overlap. Default: the length</source>
+        <translation>从一个块的开头到下一个块的开头的词元数；小于块长度时，各块互相重叠。默认：块长度</translation>
+    </message>
+    <message>
+        <source>Tokens of a text that are kept, from its beginning. Default 512. MATLAB: the option Length of doc2sequence; Hugging Face: max_length with truncation</source>
+        <translation>保留的文本词元数，从其开头算起。默认 512。MATLAB：doc2sequence 的选项 Length；Hugging Face：max_length 和 truncation</translation>
+    </message>
+    <message>
+        <source>Tokens per sample where the next token is predicted. Default 256. Hugging Face: block_size</source>
+        <translation>预测下一个词元时每个样本的词元数。默认 256。Hugging Face：block_size</translation>
+    </message>
+    <message>
+        <source>Transcripts without alignment; negative log likelihood, mean over samples, as in MATLAB. torch divides that of each sample by the length of its transcript</source>
+        <translation>未对齐的转录文本；负对数似然，对样本取均值，与 MATLAB 相同。torch 将每个样本的值除以其转录文本的长度</translation>
+    </message>
+    <message>
+        <source>Trials at the same time. Default auto: one per GPU; without a GPU one per core</source>
+        <translation>同时进行的试验数。默认 auto：每个 GPU 一个；没有 GPU 时每个核一个</translation>
+    </message>
+    <message>
+        <source>Trials that share a GPU. Default 1. Small networks leave most of a GPU unused</source>
+        <translation>共用一个 GPU 的试验数。默认 1。小型网络会使 GPU 的大部分闲置</translation>
+    </message>
+    <message>
+        <source>Two channels; a mono file gives two equal ones</source>
+        <translation>两个声道；单声道文件给出两个相同的声道</translation>
+    </message>
+    <message>
+        <source>Unit of the time limit. Default minutes</source>
+        <translation>时间限制的单位。默认 minutes</translation>
+    </message>
+    <message>
+        <source>Unit of the validation frequency. Default iterations</source>
+        <translation>验证频率的单位。默认 iterations</translation>
+    </message>
+    <message>
+        <source>Units between two checkpoints. Default 60, or 1 epoch. Another one is saved at the end. Has no effect with the unit auto</source>
+        <translation>两个检查点之间的单位数。默认 60，或 1 轮。结束时会另外保存一个。单位为 auto 时无效</translation>
+    </message>
+    <message>
+        <source>Use of an incomplete last batch. Default keep</source>
+        <translation>不完整的最后一个批量的用法。默认 keep</translation>
+    </message>
+    <message>
+        <source>Uses only deterministic algorithms. Default off. They are slower on GPUs. A worker always uses all its threads</source>
+        <translation>仅使用确定性算法。默认关闭。它们在 GPU 上较慢。工作单元始终使用其全部线程</translation>
+    </message>
+    <message>
+        <source>Validations without improvement before a drop. Default 10. They are counted in a row</source>
+        <translation>下降之前没有改进的验证次数。默认 10。按连续次数计算</translation>
+    </message>
+    <message>
+        <source>Validations without progress that end the run. Default never. They are counted in a row</source>
+        <translation>没有进展即结束运行的验证次数。默认：从不。按连续次数计</translation>
+    </message>
+    <message>
+        <source>Value in masks and classes that is ignored by the loss and the metrics, such as 255. Default -1. MATLAB: MaskIndex, 0; torch: ignore_index</source>
+        <translation>掩码和类别中被损失和度量忽略的值，例如 255。默认 -1。MATLAB：MaskIndex，0；torch：ignore_index</translation>
+    </message>
+    <message>
+        <source>Value of missing numbers, of the training rows. Default mean. Dates get the median. scikit-learn: SimpleImputer</source>
+        <translation>缺失数值的取值，来自训练的行。默认 mean。日期取中位数。scikit-learn：SimpleImputer</translation>
+    </message>
+    <message>
+        <source>Value of padding that layers see, in the units of the data. Default 0</source>
+        <translation>层所见的填充值，以数据的单位计。默认 0</translation>
+    </message>
+    <message>
+        <source>Value of pixels outside the image. Default 0. One number or one per channel, in the units of the data (image files: 0 to 255). Such pixels are ignored in masks</source>
+        <translation>图像之外像素的值。默认 0。一个数或每个通道一个数，以数据的单位计（图像文件：0 到 255）。掩码中忽略此类像素</translation>
+    </message>
+    <message>
+        <source>Value of the target metric, such as 0.95. Default 0</source>
+        <translation>目标度量的值，例如 0.95。默认 0</translation>
+    </message>
+    <message>
+        <source>Value that decides patience and the best network. Default loss</source>
+        <translation>决定耐心值和最佳网络的值。默认 loss</translation>
+    </message>
+    <message>
+        <source>Version of ONNX&apos;s operators that the file uses, 13 to 25. Default 20. Older runtimes need lower ones</source>
+        <translation>文件使用的 ONNX 运算符版本，13 到 25。默认 20。较旧的运行时需要较低的版本</translation>
     </message>
     <message>
         <source>Watch answers</source>
@@ -28241,8 +29869,120 @@ Range: 0.005 to 0.5</source>
         <translation>监视的样本</translation>
     </message>
     <message>
+        <source>Weight decay: factor on weights, not on biases. Default 0.0001. It leaves normalisation out too. It adds to the gradient; with adamw it shrinks the weights directly</source>
+        <translation>权重衰减：应用于权重而不应用于偏置的因子。默认 0.0001。它也不应用于归一化层。它加到梯度上；采用 adamw 时，它直接缩小权重</translation>
+    </message>
+    <message>
+        <source>Weight of recall relative to precision. Default 1: equal</source>
+        <translation>召回率相对于精确率的权重。默认 1：相等</translation>
+    </message>
+    <message>
+        <source>Weight of the batch in the running mean and variance; torch: momentum</source>
+        <translation>当前批量在移动均值和方差中的权重；torch：momentum</translation>
+    </message>
+    <message>
+        <source>Weight per class, in the order of names: 1, 2.5, 1. Default none</source>
+        <translation>每个类别的权重，按名称顺序：1, 2.5, 1。默认 none</translation>
+    </message>
+    <message>
+        <source>Weight per worker: 3, 1 gives the first 3 of 4. Default none. Their number sets the number of workers if that is auto</source>
+        <translation>每个工作单元的权重：3, 1 将每 4 个样本中的 3 个分给第一个工作单元。默认 none。工作单元数为 auto 时，由权重的个数决定</translation>
+    </message>
+    <message>
         <source>Weights and gradients</source>
         <translation>权重和梯度</translation>
+    </message>
+    <message>
+        <source>Weights of matrices and kernels that are zero at the start stay zero, as in a pruned network that is trained on. Default: no. The solver lm does not keep them</source>
+        <translation>开始时为零的矩阵和核的权重保持为零，例如继续训练剪枝后的网络。默认：否。求解器 lm 不保留零</translation>
+    </message>
+    <message>
+        <source>Weights of the samples (steps, pixels) of each class. Default none. For labels, of the label where it is true. The mean is over samples</source>
+        <translation>各类别样本（时间步、像素）的权重。默认 none。对于标签，则为该标签为真之处的权重。均值按样本计算</translation>
+    </message>
+    <message>
+        <source>Weights that a run starts from: a file of safetensors, a state-dict that torch.save wrote, or the folder of a run, or best or last in it. Relative to the project. Default: none, random numbers</source>
+        <translation>运行的起始权重：safetensors 文件、torch.save 写出的 state-dict，或运行的文件夹，或其中的 best 或 last。相对于工程。默认：无，使用随机数</translation>
+    </message>
+    <message>
+        <source>What a longer step in the time column means. Default auto</source>
+        <translation>时间列中较长的间隔表示什么。默认 auto</translation>
+    </message>
+    <message>
+        <source>What happens to a sample that cannot be read: a damaged file, numbers that are not finite. Default leave-out. With skip samples are streamed. MATLAB: a datastore&apos;s ReadFcn fails; torch: a Dataset raises</source>
+        <translation>如何处理无法读取的样本：损坏的文件、非有限的数值。默认 leave-out。采用 skip 时，样本以流式读取。MATLAB：数据存储的 ReadFcn 失败；torch：Dataset 引发异常</translation>
+    </message>
+    <message>
+        <source>What has a response of its own. Default auto</source>
+        <translation>具有各自响应的对象。默认 auto</translation>
+    </message>
+    <message>
+        <source>What in the name of a file is its group: {group} marks it, * is any text, as in {group}_* for p7_003.png, or */{group}/* for a folder. Empty with k-fold: no groups</source>
+        <translation>文件名中代表组的部分：{group} 标记组，* 为任意文本，例如 p7_003.png 用 {group}_*，文件夹用 */{group}/*。k-fold 时留空：没有组</translation>
+    </message>
+    <message>
+        <source>What input arrays of integers with two axes, N T, hold. Default indices. torch: the dtype says it, long or float</source>
+        <translation>有两个轴 (N T) 的整数输入数组包含的内容。默认 indices。torch：由 dtype 决定，long 或 float</translation>
+    </message>
+    <message>
+        <source>What is compared: validation.accuracy, validation.loss, parameters, seconds, flops. Default: the main metric of the validation, else its loss. Several: a Pareto front</source>
+        <translation>比较的内容：validation.accuracy、validation.loss、parameters、seconds、flops。默认：验证的主要度量，若没有则为其损失。多个：帕累托前沿</translation>
+    </message>
+    <message>
+        <source>What one sample is where the next token is predicted. Default blocks</source>
+        <translation>预测下一个词元时一个样本的内容。默认 blocks</translation>
+    </message>
+    <message>
+        <source>What stands first in dates such as 01/02/2024, where no date tells. Default auto</source>
+        <translation>在 01/02/2024 之类无法判断的日期中，何者在前。默认 auto</translation>
+    </message>
+    <message>
+        <source>What the network gets of a sound. Default mel. MATLAB: melSpectrogram; torchaudio: MelSpectrogram with AmplitudeToDB</source>
+        <translation>网络从声音中得到的内容。默认 mel。MATLAB：melSpectrogram；torchaudio：MelSpectrogram 和 AmplitudeToDB</translation>
+    </message>
+    <message>
+        <source>What the network predicts of texts. Default auto</source>
+        <translation>网络对文本预测的内容。默认 auto</translation>
+    </message>
+    <message>
+        <source>What the network predicts. Default auto</source>
+        <translation>网络预测的内容。默认 auto</translation>
+    </message>
+    <message>
+        <source>What windows of two splits may share. The splits of a series follow each other in time: training, validation, test. Default auto. Choose inputs where the lags are long beside a split</source>
+        <translation>两个拆分的窗口可共有的内容。序列的各拆分在时间上依次为：训练、验证、测试。默认 auto。若滞后与拆分相比较长，请选择 inputs</translation>
+    </message>
+    <message>
+        <source>Where samples are kept while the network trains. Default auto. Numbers and order are the same either way. MATLAB: a datastore streams, an array does not; torch: a DataLoader streams</source>
+        <translation>网络训练时样本存放的位置。默认 auto。无论哪种方式，数值和顺序都相同。MATLAB：数据存储采用流式，数组则不是；torch：DataLoader 采用流式</translation>
+    </message>
+    <message>
+        <source>Whether higher values of the custom metric are better. Default on. It applies to best network, patience and target</source>
+        <translation>自定义度量的值是否越高越好。默认开启。它适用于最佳网络、耐心值和目标值</translation>
+    </message>
+    <message>
+        <source>Whether layers see the padding of sequences. Default masked. It matters where sequences differ in length</source>
+        <translation>层是否能看到序列的填充。默认 masked。仅在序列长度不同时有影响</translation>
+    </message>
+    <message>
+        <source>Whether the first trial has the values of the project. Default no</source>
+        <translation>第一个试验是否采用工程的值。默认：否</translation>
+    </message>
+    <message>
+        <source>Whether trials that fall behind are stopped, by their validation curves. Default none</source>
+        <translation>是否按验证曲线停止落后的试验。默认 none</translation>
+    </message>
+    <message>
+        <source>Width and height that images are resized to, one number for both: 64 makes images of 64 × 64. Default auto: the most frequent width × height, or the median where sizes are all different</source>
+        <translation>图像调整到的宽度和高度，也可用一个数表示两者：64 得到 64 × 64 的图像。默认 auto：最常见的宽度 × 高度；若大小各不相同，则为中位数</translation>
+    </message>
+    <message>
+        <source>Words and signs; the most frequent ones of the training split</source>
+        <translation>单词和符号；取训练集中最常见的</translation>
+    </message>
+    <message>
+        <source>Workers train separately and average weights; every few iterations: less communication, other numbers</source>
+        <translation>工作单元分别训练并对权重取平均；每隔几次迭代一次：通信更少，数值不同</translation>
     </message>
     <message>
         <source>Worst</source>
@@ -28257,12 +29997,28 @@ Range: 0.005 to 0.5</source>
         <translation>全部</translation>
     </message>
     <message>
+        <source>bfloat16 in layers that tolerate it; weights and loss in single precision</source>
+        <translation>在允许的层中采用 bfloat16；权重和损失采用单精度</translation>
+    </message>
+    <message>
         <source>free</source>
         <translation>不限</translation>
     </message>
     <message>
+        <source>ln((1 + x) / (1 - x)) / 2, which tanh undoes; x is limited to just below 1 in size</source>
+        <translation>ln((1 + x) / (1 - x)) / 2，即 tanh 的逆；x 的绝对值限制为略小于 1</translation>
+    </message>
+    <message>
         <source>never</source>
         <translation>从不</translation>
+    </message>
+    <message>
+        <source>tf32 on GPUs that support it; otherwise, and for lbfgs and lm, fp32</source>
+        <translation>在支持的 GPU 上为 tf32；否则，以及对于 lbfgs 和 lm，为 fp32</translation>
+    </message>
+    <message>
+        <source>√(real² + imaginary²); 10⁻⁶ at zero, so that the gradient stays finite</source>
+        <translation>√(实部² + 虚部²)；零处为 10⁻⁶，使梯度保持有限</translation>
     </message>
     <message>
         <source>&apos;netwright.layers&apos; in its header does not list the beginnings of keys</source>
@@ -35415,7 +37171,7 @@ Range: 0.005 to 0.5</source>
     </message>
     <message>
         <source>Weight per worker: 3, 1 gives the first 3 of 4</source>
-        <translation>每个工作单元的权重：3, 1 将 4 个中的前 3 个分给第一个</translation>
+        <translation>每个工作单元的权重：3, 1 将每 4 个样本中的 3 个分给第一个</translation>
     </message>
     <message>
         <source>Weights and activations in 8 bits, calibrated on the validation data</source>
