@@ -83,6 +83,7 @@ PAGES: Mapping[str, str | Callable[[QWidget], str]] = {
     "ImportReport": "onnx.md",
     "TransferDialog": "transfer-learning.md",
     "PublishedDialog": "transfer-learning.md#published-weights",
+    "ResultDialog": "evaluating.md#evaluate",
     "PruneDialog": "evaluating.md#smaller-networks",
     "DoctorDialog": "poor-accuracy.md#2-ask-the-doctor",
     "RooflineDialog": "workers.md",

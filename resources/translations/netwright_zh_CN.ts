@@ -25197,6 +25197,14 @@ Range: 0.005 to 0.5</source>
         <translation>所选各层共用一组权重；再次选择：各用一组</translation>
     </message>
     <message>
+        <source>Slow weights that follow every few steps</source>
+        <translation>每隔几步跟随一次的慢权重</translation>
+    </message>
+    <message>
+        <source>Slow weights that follow every few steps; training continues from them (Zhang et al., 2019)</source>
+        <translation>每隔几步跟随一次的慢权重；训练由其继续（Zhang 等，2019）</translation>
+    </message>
+    <message>
         <source>The network as a tree, for screen readers: its menu has every action of the canvas</source>
         <translation>以树形显示网络，供屏幕阅读器使用：其菜单包含画布的所有操作</translation>
     </message>
@@ -29599,14 +29607,6 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Size of each axis of the layout; one may be -1, which is computed from the others</source>
         <translation>布局中每个轴的大小；其中一个可为 -1，由其余大小算出</translation>
-    </message>
-    <message>
-        <source>Slow weights that follow every few steps, and from which training continues</source>
-        <translation>慢权重，每隔几步跟随一次，训练从慢权重继续</translation>
-    </message>
-    <message>
-        <source>Slow weights that follow every few steps, and from which training continues; Zhang et al., 2019</source>
-        <translation>慢权重，每隔几步跟随一次，训练从慢权重继续；Zhang et al., 2019</translation>
     </message>
     <message>
         <source>Source of the statistics. Default fitted. MATLAB: ResetInputNormalization is true, or false with Mean, StandardDeviation, Min and Max</source>

@@ -8,9 +8,11 @@ import tempfile
 from pathlib import Path
 
 import torch
-from torch.utils import cpp_extension
 
 HERE = Path(__file__).parent
+TORCH = Path(torch.__file__).parent
+COMPILER = os.environ.get("CXX", "g++")
+"""Asked without torch's own tools, which import setuptools: that may warn, which ends a test."""
 SOURCE = HERE / "toy.cpp"
 ENTRY = "[torch.backends]\ntoy = toy_device:load\n"
 
@@ -20,8 +22,7 @@ def build() -> Path:
 
     Raises `OSError` without a compiler, `subprocess.CalledProcessError` where that fails.
     """
-    compiler = cpp_extension.get_cxx_compiler()
-    key = hashlib.sha256(f"{torch.__version__} {compiler}".encode() + SOURCE.read_bytes()).hexdigest()[:16]
+    key = hashlib.sha256(f"{torch.__version__} {COMPILER}".encode() + SOURCE.read_bytes()).hexdigest()[:16]
     root = Path(os.environ.get("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir()))
     folder = root / f"netwright-toy-device-{os.getuid()}-{key}"
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -31,10 +32,11 @@ def build() -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)  # other processes of the session want it, too
         library = folder / "toy.so"
         if not library.exists():
-            flags = ["-std=c++20", "-O0", "-fPIC", "-shared", *(f"-I{path}" for path in cpp_extension.include_paths())]
-            places = [word for path in cpp_extension.library_paths() for word in (f"-L{path}", f"-Wl,-rpath,{path}")]
+            includes = [TORCH / "include", TORCH / "include/torch/csrc/api/include"]
+            flags = ["-std=c++20", "-O0", "-fPIC", "-shared", *(f"-I{path}" for path in includes)]
+            places = [f"-L{TORCH / 'lib'}", f"-Wl,-rpath,{TORCH / 'lib'}"]
             part = folder / "part.so"
-            command = [compiler, *flags, str(SOURCE), "-o", str(part), *places, "-lc10", "-ltorch_cpu"]
+            command = [COMPILER, *flags, str(SOURCE), "-o", str(part), *places, "-lc10", "-ltorch_cpu"]
             subprocess.run(command, check=True, capture_output=True, text=True)
             part.rename(library)
         facts = folder / "toy_device-1.0.dist-info"

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from torch.utils import cpp_extension
 
 from tests.device_backend import build
 
@@ -35,8 +34,8 @@ def toy() -> Path:
     """The folder with the device type."""
     if sys.platform != "linux":
         pytest.skip("the device type is built on Linux")
-    if shutil.which(cpp_extension.get_cxx_compiler()) is None:
-        pytest.skip(f"there is no compiler {cpp_extension.get_cxx_compiler()}")
+    if shutil.which(build.COMPILER) is None:
+        pytest.skip(f"there is no compiler {build.COMPILER}")
     return build.build()
 
 

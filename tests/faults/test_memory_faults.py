@@ -1,5 +1,6 @@
 """Workers that have not enough memory, and workers that hang."""
 
+import re
 import signal
 from pathlib import Path
 
@@ -36,9 +37,11 @@ def test_memory_that_runs_out_is_named_and_half_of_it_is_offered(workshop: Works
     assert_over(run)
     (failed,) = (event for event in run.events if isinstance(event, Failed))
     assert not any(isinstance(event, Resumed) for event in run.events), "the same again would go as wrong"
-    assert failed.cause.startswith(
-        "There is not enough memory to train (another 32 MiB could not be had), in the layer conv_2. "
-        "A step is estimated to take 131 MiB at batch 1,024. "
+    # Which of the two that take as much meets the limit depends on what the heap has kept.
+    assert re.match(
+        r"There is not enough memory to train \(another 32 MiB could not be had\), in the layer (conv_2|relu_1)\. "
+        r"A step is estimated to take 131 MiB at batch 1,024\. ",
+        failed.cause,
     )
     assert "--set training.gradient_accumulation=2, or more" in failed.cause
     assert "    32 MiB  conv_2 (128 × 8 × 8)" in failed.detail.splitlines()

@@ -60,8 +60,7 @@ class RegularisationOptions(Record):
             "none": "No average: the weights of the last step",
             "ema": "Exponential moving average, updated at each step",
             "swa": "Mean over the ends of the last epochs; stochastic weight averaging, at the SWA learn rate",
-            "lookahead": "Slow weights that follow every few steps, and from which training continues; Zhang et al., "
-            "2019",
+            "lookahead": "Slow weights that follow every few steps; training continues from them (Zhang et al., 2019)",
         },
         group="Regularisation",
         help="Average of weights that is tested and kept. Default none. It is validated too. Training continues with "
