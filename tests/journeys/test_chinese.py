@@ -27,10 +27,10 @@ HAN = re.compile("[\u4e00-\u9fff]")
 WORD = re.compile(r"[A-Za-z]{2,}")
 NAMES = frozenset(
     WORD.findall(
-        "Adam adamw AdamW Alt AUROC auto CAM Cam CNN cosine cpu CPU csv CSV Ctrl CUDA Del Enter Esc Excel export facing "
-        "FGSM float FLOP FLOPs GFLOP GiB gloo GPT GPU gpu Grad HTML Hutter Hz int JSON Keras kFLOPs kHz KiB logits "
-        "LSTM MAE McNemar MFLOP MFLOPs MiB MPS multi NARX Net Netwright onnx ONNX parallel Parquet PGD PNG pt px "
-        "Python PyTorch ReLU RMS RMSE ROC ROCm Runtime set SHAP SVG top "
+        "Adam adamw AdamW Alt AUROC auto CAM Cam CNN cosine cpu CPU csv CSV Ctrl CUDA Del Enter Esc Excel export "
+        "facing FGSM float FLOP FLOPs GFLOP GiB gloo GPT GPU gpu Grad HTML Hutter Hz int JSON Keras kFLOPs kHz KiB "
+        "logits LSTM MAE McNemar MFLOP MFLOPs MiB MPS multi NARX Net Netwright onnx ONNX parallel Parquet PGD PNG "
+        "pt px Python PyTorch ReLU RMS RMSE ROC ROCm Runtime set SHAP SVG top "
         "Shift Softmax Tab TCN TFLOP torch untitled wav west XPU zscore " + cpu_model()
     )
 )
