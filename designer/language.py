@@ -106,9 +106,9 @@ def in_sentence(text: str, comment: str = "") -> str:
 
 
 def field_help(field: Field[Any]) -> str:
-    """Translate the help of a field: its description, followed by its names in MATLAB and torch."""
+    """Translate the help of a field: its description, and below it its names in MATLAB and torch."""
     names = field.help.removeprefix(field.description).removeprefix(". ")
-    return tr(". ", "between two sentences").join(filter(None, (translation(field.description), names)))
+    return "\n".join(filter(None, (translation(field.description), names)))
 
 
 def listed(words: Sequence[str]) -> str:

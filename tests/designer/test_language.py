@@ -85,10 +85,10 @@ def test_several_choices_are_typed_in_the_language(use) -> None:
 
 def test_help_is_translated_to_its_end(use) -> None:
     field = TrainingOptions.fields["initial_learn_rate"]
-    assert language.field_help(field) == field.help
+    assert language.field_help(field).replace("\n", ". ") == field.help
     use("zh_CN")
     help_text = language.field_help(field)
-    assert help_text.endswith("。MATLAB: InitialLearnRate; torch: lr (default 0.001 for sgd, 0.01 for rmsprop)")
+    assert help_text.endswith("\nMATLAB: InitialLearnRate; torch: lr (default 0.001 for sgd, 0.01 for rmsprop)")
     assert "sgdm 为 0.01" in help_text
     assert "Default" not in help_text
 

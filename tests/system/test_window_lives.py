@@ -272,6 +272,7 @@ def test_two_windows_follow_one_run_and_either_leads_it(qtbot, window: MainWindo
     head = panel.head
     command = [sys.executable, "-c", GOES_ON, str(path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as other:
+        qtbot.waitUntil(head.buttons.pause.isEnabled, timeout=PATIENCE_MS)
         qtbot.mouseClick(head.buttons.pause, Qt.MouseButton.LeftButton)
         told = ["Paused", "Resumed"]
         qtbot.waitUntil(lambda: [words for _, words in panel._lines if words in told] == told, timeout=PATIENCE_MS)
