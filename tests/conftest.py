@@ -16,7 +16,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import psutil
 import pytest
@@ -73,6 +73,9 @@ _TEMPORARY.mkdir()
 os.environ["TMPDIR"] = tempfile.tempdir = str(_TEMPORARY)
 os.environ.update(_private_home(_SESSION_HOME / "home"))
 os.environ[SESSION_VARIABLE] = SESSION_MARK
+# Processes of pytest-xdist write what they were doing when they crashed into the folder of who started them.
+_CRASHES = Path(os.environ.setdefault("NETWRIGHT_TEST_CRASHES", str(_SESSION_HOME / "crashes")))
+_CRASHES.mkdir(exist_ok=True)
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 for _variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
@@ -157,11 +160,26 @@ def pytest_runtest_setup() -> None:
 
 
 _stderr = pytest.StashKey[int]()
+_crash = pytest.StashKey[IO[str]]()
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Keeps the stream that messages go to, which is another one while a test runs."""
+    """Keeps the stream that messages go to, which is another one while a test runs. The stack of a crash goes to a
+    file: between the lines of other processes nobody finds it."""
     config.stash[_stderr] = os.dup(2)
+    config.stash[_crash] = (_CRASHES / f"{os.getpid()}.txt").open("w")
+    faulthandler.enable(config.stash[_crash])
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says where test processes crashed, if any did: children that tests let crash may write there, too."""
+    if not terminalreporter.stats.get("failed"):
+        return
+    for path in sorted(_CRASHES.glob("*.txt")):
+        if stack := path.read_text(errors="replace"):
+            terminalreporter.section("crash of a test process")
+            terminalreporter.write(stack)
 
 
 @contextlib.contextmanager

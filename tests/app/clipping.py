@@ -11,9 +11,6 @@ from netwright.designer.forms.field_labels import HelpLine
 
 SMALL = (1280 - 16, 720 - 48)
 """What a frame leaves of the smallest screen that is spoken of."""
-BREAKS = re.compile(r"[\s\u200b/-]+|(?<=[\u3000-\u9fff\uff00-\uffef])")
-"""Where a line may end: at spaces, and behind each Chinese character."""
-
 BREAKS = re.compile(r"[\s\u200b/-]+|(?<=[\u2e80-\uffef])")
 """Where a text may break: also behind every Chinese character."""
 

@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 from netwright.designer.language import tr, translation
 from tests.app.clipping import clipped, settle
 from tests.journeys.dialogs import PATIENCE_MS, Dialogs, wait_until
-from tests.journeys.screen import ScreenWatch, columns_of, plain, screen_words, seen, windows
+from tests.journeys.screen import ScreenWatch, columns_of, plain, seen
 
 Kind = TypeVar("Kind", bound=QWidget)
 SETTLE_MS = 3_000
@@ -56,6 +56,7 @@ class Person:
 
     def __init__(self, window: QMainWindow, watch: ScreenWatch, name: str) -> None:
         self.window, self.watch = window, watch
+        watch.mains.append(window)
         self._name, self._num_pictures = name, 0
 
     # ---- reading ----
@@ -67,13 +68,13 @@ class Person:
 
     def sees(self, pattern: str) -> bool:
         """Whether a text on the screen matches."""
-        return any(re.search(pattern, text) for text in screen_words())
+        return any(re.search(pattern, text) for text in self.watch.words())
 
     def wait_to_see(self, pattern: str, *, or_else: str = "", patience_ms: int = PATIENCE_MS) -> str:
         """Wait for a text that matches and return it; fail at once where `or_else` is read."""
 
         def read() -> str:
-            texts = screen_words()
+            texts = self.watch.words()
             wrong = [text for text in texts if or_else and re.search(or_else, text)]
             assert not wrong, f"waited for '{pattern}', read {wrong}"
             return next((text for text in texts if re.search(pattern, text)), "")
@@ -105,7 +106,7 @@ class Person:
         if PICTURES:
             self._num_pictures += 1
             name = re.sub(r"\W+", "-", f"{self._name}-{self._num_pictures:02}-{what}")
-            for number, top in enumerate(windows()):
+            for number, top in enumerate(self.watch.windows()):
                 top.grab().save(str(Path(PICTURES) / f"{name}{f'-{number}' if number else ''}.png"))
 
     def _wait(self, fact: Callable[[], bool], what: str, patience_ms: int = PATIENCE_MS) -> None:
@@ -119,7 +120,7 @@ class Person:
 
     def screen(self) -> str:
         """The words on the screen, a line each."""
-        return "\n".join(f"  {text}" for text in dict.fromkeys(screen_words()))
+        return "\n".join(f"  {text}" for text in dict.fromkeys(self.watch.words()))
 
     # ---- acting ----
 

@@ -29,13 +29,6 @@ MOST_ROWS = 60
 SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u200b": ""})
 
 
-def windows() -> list[QWidget]:
-    """The windows, dialogs and menus that are shown, the front one first."""
-    tops = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible() and not _is_tip(widget)]
-    front = QApplication.activePopupWidget() or QApplication.activeModalWidget() or QApplication.activeWindow()
-    return sorted(tops, key=lambda widget: widget is not front)
-
-
 def _application() -> QCoreApplication:
     app = QApplication.instance()
     assert app is not None
@@ -138,11 +131,6 @@ def read(root: QWidget) -> Iterator[tuple[str, QWidget]]:
                 yield text, widget
 
 
-def screen_words() -> list[str]:
-    """All words on the screen."""
-    return [text for top in windows() for text, _ in read(top)]
-
-
 class ScreenWatch(QObject):
     """Every text that was on the screen since the journey began, however briefly, and where it stood first. In
     `flashes` are parts that were shown before they had a place: the desktop opens a window for each, which takes the
@@ -151,6 +139,8 @@ class ScreenWatch(QObject):
 
     def __init__(self) -> None:
         super().__init__()
+        self.mains: list[QWidget] = []
+        """The main windows of the journey."""
         self.texts: dict[str, str] = {}
         self.hints: set[str] = set()
         self.flashes: list[str] = []
@@ -159,16 +149,28 @@ class ScreenWatch(QObject):
         self._timer.timeout.connect(self.look)
         self._timer.start()
 
+    def windows(self) -> list[QWidget]:
+        """The windows, dialogs and menus that are shown, the front one first. Looked for among the parts of the main
+        windows: `QApplication.topLevelWidgets` also gives those that are just being deleted, which crashes at times."""
+        front = QApplication.activePopupWidget() or QApplication.activeModalWidget() or QApplication.activeWindow()
+        tops = [front, *self.mains] if front is not None else [*self.mains]
+        tops += [part for main in self.mains for part in main.findChildren(QWidget) if part.isWindow()]
+        return [top for top in dict.fromkeys(tops) if top.isVisible() and not _is_tip(top)]
+
+    def words(self) -> list[str]:
+        """All words on the screen."""
+        return [text for top in self.windows() for text, _ in read(top)]
+
     def look(self) -> None:
         """Read the screen."""
-        for top in windows():
+        for top in self.windows():
             for text, widget in read(top):
                 if text not in self.texts:
                     self.texts[text] = f"{type(widget).__name__} in {top.windowTitle() or type(top).__name__}"
 
     def look_closely(self) -> None:
         """Read what the windows say beside their words."""
-        for top in windows():
+        for top in self.windows():
             self.hints |= {words for text in hints(top) if (words := text.translate(SPACES).strip())}
 
     def matching(self, pattern: str) -> list[str]:
