@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtWidgets import QFileDialog, QProgressDialog
+from PySide6.QtWidgets import QFileDialog
 
+from netwright.app.dialogs.wait_dialog import WaitDialog
 from netwright.app.exchange.export_dialog import COMPARED_WITH, FORMATS
 from netwright.app.exchange.export_parts import agreement
 from netwright.app.shell import Shell
@@ -14,38 +15,19 @@ from netwright.designer.language import tr, translation
 from netwright.engine.exchange.operations.export import OPERATION, ExportRequest
 
 
-class ModelExport(QProgressDialog):
-    """Shows that a model is exported; cancelling ends it."""
+class ModelExport(WaitDialog):
+    """Shows that a model is exported."""
 
     def __init__(self, shell: Shell, request: ExportRequest) -> None:
-        super().__init__(tr("Exporting… the first time takes a few seconds."), tr("Cancel"), 0, 0, shell.dialog_parent)
-        self.setWindowTitle(tr("Export network"))
-        self.setMinimumDuration(0)
-        self.setAutoClose(False)
-        self._shell = shell
-        self._request = shell.server.ask(OPERATION, request, self._on_finished, self._on_failed)
-        self.canceled.connect(self._on_canceled)
-        self.show()
+        doing = tr("Exporting… the first time takes a few seconds.")
+        failure = tr("The model cannot be exported")
+        super().__init__(shell, OPERATION, request, title=tr("Export network"), doing=doing, failure=failure)
 
-    def _on_finished(self, answer: Mapping[str, Any]) -> None:
-        self._close()
+    def finish(self, answer: Mapping[str, Any]) -> None:
         lines = [tr("Wrote {path}.", path=answer["path"])]
         if answer["largest_difference"] is not None:
             lines.append(agreement(answer, translation(COMPARED_WITH[answer["format"]])))
         self._shell.hint(" ".join([*lines, *map(message_text, answer["notes"])]))
-
-    def _on_failed(self, reason: str) -> None:
-        self._close()
-        self._shell.show_error(tr("The model cannot be exported"), reason)
-
-    def _on_canceled(self) -> None:
-        self._shell.server.cancel(self._request)
-        self._close()
-
-    def _close(self) -> None:
-        self.canceled.disconnect(self._on_canceled)  # closing counts as cancelling
-        self.close()
-        self.deleteLater()
 
 
 def export_model(shell: Shell, model: Path, title: str) -> ModelExport | None:

@@ -77,8 +77,8 @@ class CommentField(QPlainTextEdit):
         self._editor, self._mark, self._merge = editor, mark, merge
         self._is_open = True
         self.setAccessibleName(tr("Text of the comment"))
-        self.setAccessibleDescription("Ctrl+Enter takes the text, Escape leaves the old one")
-        self.setPlaceholderText("Ctrl+Enter is done")
+        self.setAccessibleDescription(tr("Ctrl+Enter takes the text, Escape leaves the old one"))
+        self.setPlaceholderText(tr("Ctrl+Enter is done"))
         self.setTabChangesFocus(True)
         self.setPlainText(_text_of(editor, mark))
         self.selectAll()
