@@ -106,9 +106,10 @@ class Tile(QWidget):
 class Picture(Tile):
     """An image; small ones are scaled without smoothing."""
 
-    def __init__(self, file: str, caption: str, tip: str) -> None:
+    def __init__(self, file: str, caption: str, tip: str, side: int = PICTURE) -> None:
         super().__init__(caption, tip)
-        self.pixmap = scaled(QPixmap(file))
+        self.size_wanted = QSize(side, side)
+        self.pixmap = scaled(QPixmap(file), side=side)
 
     def draw(self, painter: QPainter, area: QRectF) -> None:
         """Draw the image in the middle."""
@@ -178,13 +179,13 @@ def draw_beside(painter: QPainter, area: QRectF, *pixmaps: QPixmap) -> None:
         painter.drawPixmap(QPointF(x, (area.height() - pixmap.height()) / 2), pixmap)
 
 
-def scaled(pixels: QPixmap, *, smooth: bool | None = None) -> QPixmap:
+def scaled(pixels: QPixmap, *, smooth: bool | None = None, side: int = PICTURE) -> QPixmap:
     """Return a picture in the size of a tile; small ones scaled without smoothing."""
     if pixels.isNull():  # Qt would complain, and there is nothing to show anyway
         return pixels
-    is_smooth = pixels.width() > PICTURE if smooth is None else smooth
+    is_smooth = pixels.width() > side if smooth is None else smooth
     mode = Qt.TransformationMode.SmoothTransformation if is_smooth else Qt.TransformationMode.FastTransformation
-    return pixels.scaled(QSize(PICTURE, PICTURE), Qt.AspectRatioMode.KeepAspectRatio, mode)
+    return pixels.scaled(QSize(side, side), Qt.AspectRatioMode.KeepAspectRatio, mode)
 
 
 def coloured_classes(mask: str, colours: Sequence[QColor] | None = None) -> QPixmap:

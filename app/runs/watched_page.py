@@ -10,17 +10,18 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QSlider, QVBoxLayout, QWidget
 
 from netwright.app.data.answer_list import AnswerList, rows_of
-from netwright.app.data.preview_tiles import picture_tile
-from netwright.app.data.tiles import Tiles
+from netwright.app.data.tiles import PICTURE, Picture, Tile, Tiles
 from netwright.app.plots.card import FigureCard
 from netwright.designer import theme
 from netwright.designer.engine_messages import title_text
 from netwright.designer.language import tr
 from netwright.designer.markup import visible
 from netwright.engine.runs.events import Ended, Event, Points, ThinnedPoints
-from netwright.engine.runs.reported_pictures import ReportedPicture, read_pictures
+from netwright.engine.runs.reported_pictures import ATTENTION, ReportedPicture, read_pictures
 from netwright.engine.runs.watched_answers import WatchedStep, read_watched
 
+ATTENTION_SIDE = 216
+"""Pixels: heads of some hundred steps are to be told apart."""
 READING_MS = 200
 """After a validation has come, and perhaps more of them, answers are read."""
 
@@ -67,21 +68,23 @@ class RecordPage(QScrollArea):
 
 @dataclass(frozen=True)
 class WatchedRun:
-    """The answers that a run has kept, and pictures of its hooks by name."""
+    """The answers that a run has kept, pictures of its hooks by name, and those of attention by layer."""
 
     title: str = ""
     steps: Sequence[WatchedStep] = ()
     pictures: Mapping[str, Sequence[ReportedPicture]] = field(default_factory=dict)
+    attention: Mapping[str, Sequence[ReportedPicture]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, run: Path, title: str = "") -> "WatchedRun":
         """Read what a run has kept. Raises `OSError`."""
-        return cls(title, read_watched(run), read_pictures(run))
+        return cls(title, read_watched(run), read_pictures(run), read_pictures(run, ATTENTION))
 
     def moments(self) -> Iterator[tuple[int, int]]:
         """Yield iteration and epoch of all that was kept."""
         yield from ((step.iteration, step.epoch) for step in self.steps)
-        yield from ((picture.iteration, picture.epoch) for those in self.pictures.values() for picture in those)
+        for those in (*self.pictures.values(), *self.attention.values()):
+            yield from ((picture.iteration, picture.epoch) for picture in those)
 
 
 Record = TypeVar("Record", WatchedStep, ReportedPicture)
@@ -221,17 +224,21 @@ class WatchedPage(RecordPage):
             column.addWidget(note)
         if answer:
             column.addWidget(AnswerList(answer))
-        pictures = {name: picture for name, those in run.pictures.items() if (picture := nearest(those, iteration))}
-        if pictures:
-            heading = QLabel(tr("Pictures that hooks report"))
+        attention = tr(
+            "Attention to the first sample: each step (row) takes more from steps (columns) that are brighter"
+        )
+        for words, named, side in (
+            (attention, run.attention, ATTENTION_SIDE),
+            (tr("Pictures that hooks report"), run.pictures, PICTURE),
+        ):
+            pictures = {name: picture for name, those in named.items() if (picture := nearest(those, iteration))}
+            if not pictures:
+                continue
+            heading = QLabel(words)
             theme.mark(heading, "role", "muted")
+            heading.setWordWrap(True)
             column.addWidget(heading)
-            tiles = []
-            for name, picture in pictures.items():
-                tip = f"{visible(name)}\n{_moment_text(picture.epoch, picture.iteration)}"
-                tiles.append(picture_tile({"file": picture.file}, visible(name), tip))
-                tiles[-1].setAccessibleName(tip)
-            column.addWidget(Tiles(tiles))
+            column.addWidget(Tiles([_tile(name, picture, side) for name, picture in pictures.items()]))
         column.addStretch(1)
         return column
 
@@ -247,6 +254,14 @@ class WatchedPage(RecordPage):
                 is_first = False
                 for row in rows:
                     yield [*name, str(step.epoch), str(step.iteration), *row]
+
+
+def _tile(name: str, picture: ReportedPicture, side: int) -> Tile:
+    """Return a picture with its name; moment and name are its tip."""
+    tip = f"{visible(name)}\n{_moment_text(picture.epoch, picture.iteration)}"
+    tile = Picture(picture.file, visible(name), tip, side)
+    tile.setAccessibleName(tip)
+    return tile
 
 
 def _moment_text(epoch: int, iteration: int) -> str:

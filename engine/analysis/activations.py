@@ -1,4 +1,5 @@
-"""Activations of layers for a sample, their distribution over many samples, and the filters of convolutions."""
+"""Activations of layers for a sample, their distribution over many samples, the weights of attention, and the filters
+of convolutions."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,10 +8,13 @@ import numpy as np
 import torch
 
 from netwright.engine.analysis.subject import Layer, Sample, Subject, rows_of
-from netwright.engine.core.errors import UserError
+from netwright.engine.core.errors import UserError, did_you_mean
+from netwright.engine.core.fields import quoted
 from netwright.engine.core.progress import report
 from netwright.engine.data.sources.source import Array
+from netwright.engine.data.sources.tokens import token_names
 from netwright.engine.data.tables.histograms import of_numbers
+from netwright.engine.lowering.attention_maps import MOST_STEPS, attention_weights, spaced
 from netwright.engine.models.trained_model import DEVICE
 from netwright.engine.network.analysis import owner_path
 from netwright.engine.network.receptive_field import receptive_fields
@@ -189,3 +193,39 @@ def filters(subject: Subject, name: str) -> Found:
 
 
 CONVOLUTIONS = ("conv2d", "grouped_conv2d", "transposed_conv2d")
+
+
+def attention(subject: Subject, sample: Sample, name: str) -> Found:
+    """Return the attention weights of one layer, or of all: array `attention_n` (heads, queries, keys) for entry n of
+    `told["layers"]`. `told["tokens"]` has the words or bytes of a text, where the input is one."""
+    paths = {path for path, layer in subject.layers.items() if layer.family == "Attention"}
+    weights_by_path = attention_weights(subject.answering, subject.placed(sample.inputs), paths)
+    findings = Found({"layers": [], "tokens": _tokens(subject, sample)})
+    names = [subject.layers[path].name for path in weights_by_path]
+    if not names:
+        raise UserError(
+            "This network has no attention layer. Use activations, which shows what any layer gives, or "
+            "integrated_gradients and occlusion, which show what an answer follows from."
+        )
+    if name and name not in names and name not in weights_by_path:
+        hint = did_you_mean(name, names)
+        raise UserError(f"There is no attention layer {quoted(name)}.{hint} Choose one of {', '.join(names[:12])}.")
+    for path, several in weights_by_path.items():
+        layer = subject.layers[path].name
+        for number, weights in enumerate(several):
+            if name and name not in (layer, path):
+                continue
+            findings.arrays[f"attention_{len(findings.told['layers'])}"] = spaced(weights)
+            several_names = layer if len(several) == 1 else f"{layer}, {number + 1} of {len(several)}"
+            size = {"heads": len(weights), "steps": list(weights.shape[1:])}
+            findings.told["layers"].append({"name": several_names, **size})
+    return findings
+
+
+def _tokens(subject: Subject, sample: Sample) -> list[str]:
+    """Return the tokens of the first text of a sample, empty where there is none."""
+    for input_part, x in zip(subject.record.inputs, sample.inputs, strict=False):
+        if input_part.text is not None:
+            names = token_names(input_part.text)
+            return [names[number] for number in x[0].tolist()[:MOST_STEPS]]
+    return []

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from netwright.engine.analysis.activations import Found, activations, filters, shown, thumbnails
-from netwright.engine.analysis.attention_weights import attention
+from netwright.engine.analysis.activations import Found, activations, attention, filters, shown, thumbnails
 from netwright.engine.analysis.attributions import attributions, grad_cam, integrated_gradients, occlusion
 from netwright.engine.analysis.embeddings import embedding
 from netwright.engine.analysis.evaluate import EvaluationData

@@ -341,7 +341,7 @@ def _take_info(folder: RunFolder, data: Mapping[str, Any]) -> None:
 
 FETCHED = (
     *("best", "last", "checkpoints", "result.json", "data.json", "metrics.json"),
-    *("answers", "weights.jsonl", "pictures"),
+    *("answers", "attention", "weights.jsonl", "pictures"),
 )
 """Files and folders that a run leaves beside its log."""
 

@@ -1,4 +1,5 @@
-"""Pictures that hooks of a user report while a run trains: `pictures/` of the run folder.
+"""Pictures by name from while a run trained: those that hooks of a user report, in `pictures/` of the run folder, and
+those of attention to one validation sample, in `attention/`.
 
 pictures.json
 {"pictures": {"filters": [{"iteration": 40, "epoch": 4, "file": "0-40.png"}]}}
@@ -12,7 +13,7 @@ from typing import Any
 from netwright.engine.core.files import read_object
 from netwright.engine.runs.kept_steps import LIMIT_BYTES, has_place, path_inside
 
-FOLDER, FILE = "pictures", "pictures.json"
+FOLDER, ATTENTION, FILE = "pictures", "attention", "pictures.json"
 MOST_NAMES, LONGEST_NAME = 16, 64
 MOST_STEPS = 24
 """Pictures that are kept of a name: of more, every second one, then every fourth."""
@@ -27,9 +28,9 @@ class ReportedPicture:
     file: str
 
 
-def read_pictures(run: Path) -> dict[str, list[ReportedPicture]]:
+def read_pictures(run: Path, folder_name: str = FOLDER) -> dict[str, list[ReportedPicture]]:
     """Return the pictures of a run by name, in order; none where the file is missing or damaged. Raises `OSError`."""
-    folder = run / FOLDER
+    folder = run / folder_name
     content = (read_object(folder / FILE, LIMIT_BYTES) or {}).get("pictures")
     named = list(content.items())[:MOST_NAMES] if isinstance(content, dict) else []
     pictures = {name[:LONGEST_NAME]: _pictures(entries, folder) for name, entries in named}

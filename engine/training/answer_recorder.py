@@ -21,7 +21,7 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import write_json
 from netwright.engine.core.finite_json import to_json
 from netwright.engine.data.loading.answer_views import answer_row, answer_view, caption
-from netwright.engine.data.loading.batches import Tensors
+from netwright.engine.data.loading.batches import ResidentDataset, Tensors
 from netwright.engine.data.loading.loaded import LoadedData
 from netwright.engine.data.loading.preview import shown_samples, value_range
 from netwright.engine.data.sources.source import Array, Outline, Samples
@@ -32,8 +32,10 @@ from netwright.engine.project.preparation import TextPreparation
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.runs.kept_steps import TimeBudget, thin
 from netwright.engine.runs.watched_answers import FILE, FOLDER, PICTURES, Content, read_content
+from netwright.engine.training.attention_recorder import AttentionRecorder, attention_recorder_for
 from netwright.engine.training.job import TrainingJob
 from netwright.engine.training.metrics import channels_last
+from netwright.engine.training.model import TrainedModel
 
 COUNT = 8
 """Samples that are watched, where they are not named."""
@@ -60,7 +62,14 @@ class _Answer:
 class AnswerRecorder:
     """Recorder of the answers to the first output. One worker has it, and watches samples of its own shard."""
 
-    def __init__(self, run: Path, data: LoadedData, outputs: Sequence[Wanted], options: TrainingOptions) -> None:
+    def __init__(
+        self,
+        run: Path,
+        data: LoadedData,
+        outputs: Sequence[Wanted],
+        options: TrainingOptions,
+        attention: AttentionRecorder | None = None,
+    ) -> None:
         """`run` is the folder of the run, `outputs` are those of the network with their targets."""
         self._folder = run / FOLDER
         self._data, self._outputs = data, outputs
@@ -73,6 +82,7 @@ class AnswerRecorder:
         self._places: Array = np.empty(0, np.int64)
         self._answers: list[_Answer] = []
         self._budget = TimeBudget(FREE_S)
+        self._attention = attention
 
     def resume(self, iteration: int) -> None:
         """Go on behind the answers of an earlier part of the run, and forget those behind `iteration`."""
@@ -123,12 +133,20 @@ class AnswerRecorder:
         if self._worst:
             self._answers = heapq.nlargest(COUNT, self._answers, key=lambda answer: answer.loss)
 
+    def attend(self, model: TrainedModel, split: ResidentDataset) -> None:
+        """Note what attention layers take from the first of the samples that are not the worst, the same each time. The
+        network has the weights that are evaluated."""
+        if self._attention is not None and len(self._places):
+            self._attention.take(model, split.at(torch.from_numpy(self._places[:1]))[0])
+
     def end(self, iteration: int, epoch: int) -> None:
         """Write the answers of the validation after `iteration`. What cannot be written is left out."""
         with self._budget.spending(), contextlib.suppress(OSError, UserError):
             if self._answers:
                 self._write(iteration, epoch)
         self._answers = []
+        if self._attention is not None:
+            self._attention.end(iteration, epoch)
 
     def _write(self, iteration: int, epoch: int) -> None:
         content, facts = self._content, self._wanted.facts
@@ -226,7 +244,8 @@ def recorder_for(job: TrainingJob) -> AnswerRecorder | None:
         )
     if job.group.rank:
         return None
-    return AnswerRecorder(job.run_folder.path, job.data, job.targets, job.options)
+    run = job.run_folder.path
+    return AnswerRecorder(run, job.data, job.targets, job.options, attention_recorder_for(job, run))
 
 
 def watched_note(job: TrainingJob) -> list[str]:

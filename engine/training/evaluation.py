@@ -86,6 +86,8 @@ class Evaluator:
                     if watched is not None:
                         watched.take(first, fitted, targets)
                     first += batch.count
+            if watched is not None:
+                watched.attend(model, split)
             model.network.train()
             loss_sum, values, confusion = accumulator.compute()
             return Evaluation(loss_sum / len(split), values, confusion)

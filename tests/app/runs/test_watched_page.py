@@ -13,6 +13,7 @@ from netwright.app.data.tiles import Tiles
 from netwright.app.runs.monitor import Monitor
 from netwright.app.runs.watched_page import WatchedPage, WatchedPair, of_equal_samples
 from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.reported_pictures import ATTENTION
 from netwright.engine.runs.reported_pictures import FOLDER as PICTURES
 from netwright.engine.runs.watched_answers import FILE, FOLDER, read_watched
 from tests.app.runs.test_monitor import points
@@ -95,20 +96,22 @@ def test_a_run_shows_its_answers_as_they_come(qtbot: QtBot, tmp_path: Path) -> N
     monitor.shutdown()
 
 
-def test_pictures_of_hooks_are_shown_by_name_at_the_nearest_moment(page: WatchedPage, tmp_path: Path) -> None:
+def test_attention_and_pictures_of_hooks_are_shown_at_the_nearest_moment(page: WatchedPage, tmp_path: Path) -> None:
     write(tmp_path, 0, 10)
-    (tmp_path / PICTURES).mkdir()
     entries = [{"iteration": number, "epoch": 1, "file": f"0-{number}.png"} for number in (4, 10)]
-    for entry in entries:
-        QPixmap(8, 8).save(str(tmp_path / PICTURES / str(entry["file"])))
-    (tmp_path / PICTURES / "pictures.json").write_text(json.dumps({"pictures": {"filters": entries}}))
+    for folder, name in ((ATTENTION, "encoder"), (PICTURES, "filters")):
+        (tmp_path / folder).mkdir()
+        for entry in entries:
+            QPixmap(8, 8).save(str(tmp_path / folder / str(entry["file"])))
+        (tmp_path / folder / "pictures.json").write_text(json.dumps({"pictures": {name: entries}}))
     page.read(tmp_path)
     assert page.slider.maximum() == 2
-    (tiles,) = page.body.findChildren(Tiles)
+    attention, tiles = page.body.findChildren(Tiles)
+    assert [tile.caption for tile in attention.tiles] == ["encoder"]
     assert [(tile.caption, tile.toolTip()) for tile in tiles.tiles] == [("filters", "filters\nepoch 1, iteration 10")]
     page.slider.setValue(1)
     assert page.moment.text() == "epoch 1, iteration 4"
-    assert page.body.findChildren(Tiles)[0].tiles[0].accessibleName() == "filters\nepoch 1, iteration 4"
+    assert page.body.findChildren(Tiles)[1].tiles[0].accessibleName() == "filters\nepoch 1, iteration 4"
     assert shown(page)[-1] == "0.0 %", "the answers at the nearest validation"
 
 

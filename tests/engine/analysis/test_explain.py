@@ -11,19 +11,22 @@ import numpy as np
 import pytest
 import torch
 from captum import attr
+from PIL import Image
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.decomposition import PCA
 from sklearn.inspection import partial_dependence as sklearn_dependence
 
-from netwright.engine.analysis.activations import reduced
-from netwright.engine.analysis.attention_weights import attention, weights_of
+from netwright.engine.analysis.activations import attention, reduced
 from netwright.engine.analysis.embeddings import embedding, principal_components
 from netwright.engine.analysis.explanations import FOLDER, METHODS, Question, explain
 from netwright.engine.analysis.subject import Subject, rows_of
 from netwright.engine.cli.main import main
 from netwright.engine.core.errors import UserError
+from netwright.engine.lowering.attention_maps import weights_of
 from netwright.engine.models.open_model import open_model
 from netwright.engine.project.project import Project
+from netwright.engine.runs.reported_pictures import ATTENTION, read_pictures
+from netwright.engine.training.attention_recorder import GAP, side_by_side
 from tests.builders import chain, layer
 from tests.json_schema import checked_output
 from tests.runs import train
@@ -291,6 +294,31 @@ def test_attention_weights_are_those_of_the_formula(sequences: Path) -> None:
     assert np.allclose(first, scores.softmax(2).detach().numpy(), atol=1e-5)
     with pytest.raises(UserError, match="no attention layer"):
         attention(subject, subject.sample(0), "fc_9")
+
+
+def test_a_run_keeps_the_attention_to_one_validation_sample_while_it_trains(sequences: Path) -> None:
+    """At its end it is that of the network that is kept, for the same sample."""
+    subject = Subject(open_model(sequences), "validation")
+    found = attention(subject, subject.sample(0), "")
+    pictures = read_pictures(sequences, ATTENTION)
+    assert list(pictures) == [entry["name"] for entry in found.told["layers"]]
+    for number, those in enumerate(pictures.values()):
+        assert those[0].iteration == 0, "before the first step"
+        last = np.asarray(Image.open(those[-1].file)) / 255
+        expected = side_by_side(torch.from_numpy(found.arrays[f"attention_{number}"]))
+        assert last.shape == (5, 2 * 5 + GAP)
+        assert np.allclose(last, expected, atol=2 / 255)
+
+
+def test_heads_stand_in_rows_and_are_as_bright_as_their_root() -> None:
+    heads = torch.full((3, 4, 4), 0.25)
+    heads[1] = torch.eye(4)
+    picture = side_by_side(heads)
+    assert picture.shape == (2 * 4 + GAP, 2 * 4 + GAP)
+    assert np.allclose(picture[:4, :4], 1)
+    assert np.allclose(picture[:4, 4 + GAP :], np.eye(4))
+    assert np.allclose(picture[4 + GAP :, 4 + GAP :], 0.5), "no fourth head"
+    assert max(side_by_side(torch.rand(8, 300, 300)).shape) <= 256
 
 
 def test_masks_hide_keys() -> None:

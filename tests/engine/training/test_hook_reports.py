@@ -9,12 +9,13 @@ import torch
 from PIL import Image
 
 from netwright.engine.runs.reported_pictures import FOLDER, MOST_NAMES, MOST_STEPS, read_pictures
-from netwright.engine.training.hook_reports import MOST_CURVES, HookReports, planes_of, span_of
+from netwright.engine.training.hook_reports import MOST_CURVES, HookReports
+from netwright.engine.training.picture_recorder import planes_of, span_of
 
 
 @pytest.fixture
 def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HookReports:
-    monkeypatch.setattr("netwright.engine.training.hook_reports.FREE_S", 1e9)
+    monkeypatch.setattr("netwright.engine.training.picture_recorder.FREE_S", 1e9)
     reports = HookReports(tmp_path, lambda *point: points.append(point), is_first=True)
     points: list[tuple[int, str, float]] = []
     reports.points = points  # type: ignore[attr-defined]
