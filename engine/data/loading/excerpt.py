@@ -29,7 +29,7 @@ from netwright.engine.data.sources.source import locate, located
 from netwright.engine.data.tables.csv_file import read_columns
 from netwright.engine.data.tables.csv_table import CsvTable
 from netwright.engine.project.data import DataOptions
-from netwright.engine.project.sources.arrays import part_of_name
+from netwright.engine.project.sources.arrays import division
 from netwright.engine.project.sources.audio import is_sound
 from netwright.engine.project.sources.converted_tables import as_csv
 from netwright.engine.project.sources.csv_dialect import codec_of, encoding_of
@@ -300,8 +300,7 @@ def _arrays(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
                 np.lib.format.write_array(entry, np.ascontiguousarray(begin), allow_pickle=False)
     labels = [name for name, header in headers.items() if header.is_label]
     response = options.response or ", ".join(labels)
-    split = "folders" if any(part_of_name(name)[1] for name in headers) else "random"
-    some = options.replace(path=str(out), response=response, split=split)
+    some = options.replace(path=str(out), response=response, **{"split": "random", **division(headers)})
     return Excerpt(some, out, f"the first {count:,} samples")
 
 

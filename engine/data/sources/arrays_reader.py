@@ -22,7 +22,9 @@ integers called `x_lengths` beside the sequences or tokens `x`. Values behind th
 Pickled objects are never loaded: they could run a program.
 """
 
+import re
 from collections.abc import Hashable, Iterator, Mapping
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +50,7 @@ from netwright.engine.data.sources.split_keys import keys_of
 from netwright.engine.data.sources.targets import (
     LENGTHS,
     NUMBERS,
+    RESPONSE,
     Beside,
     Target,
     read_target,
@@ -57,8 +60,12 @@ from netwright.engine.data.sources.targets import (
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import InputInfo, classes_of
 from netwright.engine.project.sources import digits as declaration
-from netwright.engine.project.sources.arrays import part_of_name
+from netwright.engine.project.sources.arrays import division, part_of_name
 
+_LAST_WORD = re.compile(r"[A-Z]?[a-z]{2,}$")
+USUAL_RESPONSES = ("y", "t", "label", "labels", "target", "targets", "class", "classes", "response", "responses")
+"""Names of arrays of responses in lower case and without their split, as in `YTrain`, or their last words, as in
+`irisTargets`, the likeliest first."""
 LARGEST = 2**63
 MOST_INDICES = 100_000_000
 """Largest vocabulary of an embedding."""
@@ -112,6 +119,7 @@ class ArrayFile(Source):
             wanted=tuple(target.facts for target in targets),
             notes=(
                 *(note for target in targets for note in target.notes),
+                *self._chosen(options, names),
                 *self._left_out(path),
                 *(_spoken(name, *span) for name, span in spans.items()),
                 *(note for name, type in types.items() for note in _doubts(inputs[name], type)),
@@ -161,6 +169,11 @@ class ArrayFile(Source):
             arrays.append(array if indices is None else array[indices])
         return Samples(tuple(arrays), tuple(notes), tuple(lengths) if any(n is not None for n in lengths) else ())
 
+    def _chosen(self, options: DataOptions, names: Mapping[str, str]) -> Iterator[str]:
+        """Yield a note on responses that neither the options nor their own name say to be that."""
+        if not options.response and (name := next(iter(names))).partition("_")[0] != RESPONSE:
+            yield f"The response is '{name}'. The field Response (data.response) names another array."
+
     def _left_out(self, path: Path) -> Iterator[str]:
         """Yield a note on files for the test that are not read."""
         files = split_files(path)
@@ -186,7 +199,7 @@ class ArrayFile(Source):
         if (dividing := options.dividing_column) and dividing not in headers:
             hint = did_you_mean(dividing, headers)
             raise UserError(f"{path} has no array {quoted(dividing)} to divide the data by (data.split_column).{hint}")
-        label = next((name for name, header in headers.items() if header.is_label), "")
+        label = next((name for name, header in headers.items() if header.is_label), "") or _usual_response(headers)
         names = target_names(options.response or label, list(headers), str(path))
         headers = {name: header for name, header in headers.items() if name in names or not header.is_label}
         pairs = {name: f"{name}{LENGTHS}" for name in headers}
@@ -208,6 +221,24 @@ class ArrayFile(Source):
         return headers, names, timed
 
 
+def _usual_response(headers: Mapping[str, StoredArray]) -> str:
+    """Return the array of responses where none is named: one with a usual name, or of two arrays the one with fewer
+    numbers per sample. Empty where there is no such one, or names say it: `y`, or `y_NAME` for several."""
+    if any(name == RESPONSE or (name.startswith(f"{RESPONSE}_") and not part_of_name(name)[1]) for name in headers):
+        return ""
+    words: dict[str, str] = {}
+    for name in reversed(headers):
+        bare = part_of_name(name)[0]
+        last = _LAST_WORD.search(bare)
+        words |= {bare.lower(): name, **({last[0].lower(): name} if last else {})}
+    if usual := next((words[word] for word in USUAL_RESPONSES if word in words), ""):
+        return usual
+    pair = [name for name in headers if not name.endswith(LENGTHS)]
+    sizes = [prod(headers[name].shape[1:]) for name in pair]
+    is_pair = len(pair) == 2 and len({headers[name].shape[:1] for name in pair}) == 1 and sizes[0] != sizes[1]
+    return pair[sizes.index(min(sizes))] if is_pair else ""
+
+
 def _count(headers: Mapping[str, StoredArray], path: Path) -> int:
     """Return the number of samples, which must be the same in each array. Raises `UserError`."""
     for name, header in headers.items():
@@ -218,7 +249,10 @@ def _count(headers: Mapping[str, StoredArray], path: Path) -> int:
     counts = {name: header.shape[0] for name, header in headers.items()}
     if len(set(counts.values())) > 1:
         sizes = ", ".join(f"'{name}' {count:,}" for name, count in counts.items())
-        raise UserError(f"The arrays of {path} differ in their number of samples (the first axis): {sizes}.")
+        raise UserError(
+            f"The arrays of {path} differ in their number of samples (the first axis): {sizes}.",
+            hint="Their names divide them: set the split to folders (data.split=folders)." if division(counts) else "",
+        )
     if (count := next(iter(counts.values()))) == 0:
         raise UserError(f"The arrays of {path} have no samples: the size of their first axis is 0.")
     return count

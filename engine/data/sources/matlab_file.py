@@ -12,9 +12,10 @@ MATLAB counts samples along the last axis of everything but a matrix, and lays i
 
 Files of Python with the samples first (N C H W) are read with the option `matlab_axes`. Structures are read field by
 field, as `data.x`; cell arrays of texts are names of classes, those of matrices T x C are sequences of unequal lengths.
+Where the matrices of a file agree in their columns alone, those are the samples.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,8 @@ def matlab_arrays(path: Path, *, is_by_python: bool = False) -> dict[str, Stored
         if key in _KEPT:
             return dict(_KEPT[key])
         arrays.update(_of_scipy(path, is_by_python))
+        if not is_by_python:
+            arrays.update(_with_samples_in_columns(arrays))
         _KEPT.clear()
         if sum(array.bytes for array in arrays.values()) <= KEPT_BYTES:
             _KEPT[key] = dict(arrays)
@@ -99,6 +102,17 @@ def _of_scipy(path: Path, is_by_python: bool) -> Iterator[tuple[str, StoredArray
         for name, (kind, _) in kinds.items():
             value = values[name]
             yield from _arrays(path, name, value.astype(bool) if kind == "logical" else value, is_by_python)
+
+
+def _with_samples_in_columns(arrays: Mapping[str, StoredArray]) -> Iterator[tuple[str, StoredArray]]:
+    """Yield the matrices of a file whose matrices differ in their rows and agree in their columns: there the samples
+    are columns, as in the data sets of MATLAB's shallow networks (`irisInputs` 4 x 150, `irisTargets` 3 x 150)."""
+    matrices = {name: array for name, array in arrays.items() if len(array.shape) == 2}
+    rows, columns = ({array.shape[axis] for array in matrices.values()} for axis in (0, 1))
+    others = {array.shape[0] for name, array in arrays.items() if name not in matrices}
+    if len(matrices) > 1 and len(rows) > 1 and len(columns) == 1 and others <= columns:
+        for name, array in matrices.items():
+            yield name, _held(array.path, name, np.ascontiguousarray(array.read().T))
 
 
 def _arrays(

@@ -171,7 +171,13 @@ def target_names(option: str, arrays: list[str], place: str) -> dict[str, str]:
         return {name: name for name in by_name}
     several = [name for name in arrays if name.startswith(f"{RESPONSE}_") and not name.endswith(LENGTHS)]
     if RESPONSE not in arrays and not several:
-        raise UserError(f"{_no_array(RESPONSE, arrays, place)} Name the target array in the field Response.")
+        way_out = "Name the target array in the field Response."
+        if len(arrays) == 1:
+            way_out = (
+                "Store the inputs beside it. To forecast a series, write it as a table with a row per step: "
+                "writematrix(x, 'x.csv') in MATLAB, numpy.savetxt('x.csv', x) in Python."
+            )
+        raise UserError(f"{_no_array(RESPONSE, arrays, place)} {way_out}")
     names = {RESPONSE: RESPONSE} if RESPONSE in arrays else {}
     return names | {name: name.removeprefix(f"{RESPONSE}_") for name in several}
 
@@ -190,6 +196,10 @@ def read_target(name: str, task: str, values: Array, lengths: Array | None, besi
     is_text = values.dtype.kind in "US"
     if not is_text and values.ndim == 1:
         refuse_strange(values, subject)
+    notes: list[str] = []
+    if task in ("auto", "classes") and lengths is None and _is_one_hot(values, beside):
+        values, task = values.argmax(1), "classes"
+        notes = [f"'{name}' has a 1 in one column per sample: the number of the column, from 0, is the class."]
     kind = _task(values, lengths, beside) if task == "auto" else task
     if is_text and kind in ("numbers", "labels"):
         raise UserError(
@@ -199,7 +209,8 @@ def read_target(name: str, task: str, values: Array, lengths: Array | None, besi
         raise UserError(f"{subject} has the shape {values.shape}; {SHAPES}.")
     match kind:
         case "classes":
-            return _classes(name, values, lengths, beside, subject)
+            target = _classes(name, values, lengths, beside, subject)
+            return Target(target.array, target.facts, (*notes, *target.notes))
         case "labels":
             return _labels(name, values, lengths, beside, subject)
         case "transcripts":
@@ -235,6 +246,16 @@ def _task(values: Array, lengths: Array | None, beside: Beside) -> Task:
     if axes == 3 and beside.has("volume"):
         return "classes"
     return "labels" if kind == "b" else "numbers"
+
+
+def _is_one_hot(values: Array, beside: Beside) -> bool:
+    """Return whether values (N, K) are classes as Keras' `to_categorical` and MATLAB's `ind2vec` write them."""
+    if values.ndim != 2 or values.shape[1] < 2 or not len(values) or values.dtype.kind not in "biuf":
+        return False
+    if beside.has_steps(values.shape[1]):
+        return False
+    is_one = values == 1
+    return bool(((values == 0) | is_one).all() and (is_one.sum(1) == 1).all() and (is_one.sum(0) > 0).sum() > 1)
 
 
 def _same(array: Array, other: Array | None) -> bool:

@@ -1,25 +1,42 @@
 """Arrays in files of NumPy, safetensors, HDF5, MATLAB, MNIST (IDX) and CIFAR."""
 
 import re
+import struct
 import zipfile
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
 
 from netwright.engine.core.fields import Choice
 from netwright.engine.core.records import Record
 from netwright.engine.project.sources.source_type import SPLIT_NAMES, Guess, Peek, SourceType
 
-_PART = re.compile(rf"(.+?)_({'|'.join(SPLIT_NAMES)})(_lengths)?", re.IGNORECASE)
+_SPLITS = "|".join(sorted(SPLIT_NAMES, key=len, reverse=True))
+_PARTS = (
+    re.compile(rf"(?P<name>.+?)_(?P<split>(?i:{_SPLITS}))(?P<lengths>_lengths)?"),
+    re.compile(rf"(?P<name>.+?)(?P<split>{_SPLITS.title()})(?P<lengths>_lengths)?"),
+    re.compile(rf"(?P<split>(?i:{_SPLITS}))(?:_|(?=[A-Z]))(?P<name>.+?)(?P<lengths>_lengths)?"),
+)
+"""Names of arrays with their splits: `x_train`, `XTrain` as MATLAB's examples have it, `train_x` or `trainImages`."""
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _IDX = re.compile(r".*(images|labels)[-._]idx\d[-._][a-z]+(\.gz)?", re.IGNORECASE)
+_COMPRESSED, _MATLAB_BEGIN = 15, 2048
+"""Type of a compressed variable of MATLAB, and how much of it is read for its name."""
 _CIFAR = re.compile(r"(data_batch_\d|test_batch|train|test)\.bin")
 
 
 def part_of_name(name: str) -> tuple[str, str]:
     """Return the name of an array without its split, and the split: `x` and `training` for `x_train`, `x_lengths` for
-    `x_train_lengths`; an empty split where it has none."""
-    match = _PART.fullmatch(name)
-    return (match[1] + (match[3] or ""), SPLIT_NAMES[match[2].lower()]) if match else (name, "")
+    `x_train_lengths`, `X` for `XTrain`; an empty split where it has none."""
+    match = next(filter(None, (pattern.fullmatch(name) for pattern in _PARTS)), None)
+    return (match["name"] + (match["lengths"] or ""), SPLIT_NAMES[match["split"].lower()]) if match else (name, "")
+
+
+def division(names: Iterable[str]) -> dict[str, object]:
+    """Return the options of arrays that are divided by their names, as `x_train` and `x_test` are."""
+    splits = {part_of_name(name)[1] for name in names} - {""}
+    return {"split": "folders"} if "training" in splits and len(splits) > 1 else {}
 
 
 class ArrayOptions(Record):
@@ -60,7 +77,10 @@ class Arrays(SourceType):
     )
     wanted = "the file of arrays"
     inputs = "the other arrays of a file or of a folder of files ([formats of arrays](#formats-of-arrays))"
-    targets = "`y`, or `y_NAME` for each output `NAME`, or the arrays that `response` names"
+    targets = (
+        "`y`, or `y_NAME` for each output `NAME`, or the arrays that `response` names; without these the one that is "
+        "called `labels`, `targets`, `YTrain` or the like, or the smaller one of two"
+    )
     options = ArrayOptions
     uses = ("path", "response", "task", "ignored_value", "loading", "bad_samples", "split_column")
     takes = "both"
@@ -87,13 +107,13 @@ class Arrays(SourceType):
         """Return a guess for files of arrays, by their first bytes and names, and for folders of them."""
         if not peek.is_folder:
             content = _kind(peek)
-            return Guess(self.key, 0.95, f"The file holds {content}", _division(_names(peek))) if content else None
+            return Guess(self.key, 0.95, f"The file holds {content}", division(_names(peek))) if content else None
         names = [name for name in peek.tree.get("", ()) if self._is_mine(name)]
         if not names:
             return None
         listing = ", ".join(names[:4]) + (" and more" if len(names) > 4 else "")
         is_divided = any(map(_is_test, names)) and not all(map(_is_test, names))
-        options = {"split": "folders"} if is_divided else _division(name.removesuffix(".npy") for name in names)
+        options = {"split": "folders"} if is_divided else division(name.removesuffix(".npy") for name in names)
         return Guess(self.key, 0.9, f"The folder holds arrays: {listing}", options)
 
     def _is_mine(self, name: str) -> bool:
@@ -101,9 +121,12 @@ class Arrays(SourceType):
 
 
 def _names(peek: Peek) -> list[str]:
-    """Return the names of the arrays of NumPy in a file, or beside it."""
+    """Return the names of the arrays of NumPy in a file, or beside it, or those of MATLAB before version 7.3."""
     if peek.suffix == ".npy":
         return [file.stem for file in peek.path.parent.glob("*.npy")]
+    if peek.head.startswith(b"MATLAB 5.0"):
+        with suppress(OSError, ValueError, struct.error, zlib.error):
+            return list(_matlab_names(peek.path))
     if peek.suffix != ".npz":
         return []
     with suppress(zipfile.BadZipFile, OSError, NotImplementedError, ValueError), zipfile.ZipFile(peek.path) as archive:
@@ -111,10 +134,23 @@ def _names(peek: Peek) -> list[str]:
     return []
 
 
-def _division(names: Iterable[str]) -> dict[str, object]:
-    """Return the options of arrays that are divided by their names, as `x_train` and `x_test` are."""
-    splits = {part_of_name(name)[1] for name in names} - {""}
-    return {"split": "folders"} if "training" in splits and len(splits) > 1 else {}
+def _matlab_names(path: Path) -> Iterator[str]:
+    """Yield the names of the variables in a file of MATLAB's versions 5 to 7, from the beginning of each: see
+    MathWorks, MAT-File Format, Level 5. Raises `ValueError`, `struct.error` or `zlib.error` for a damaged file."""
+    with open(path, "rb") as file:
+        order = "<" if file.read(128).endswith(b"IM") else ">"
+        while len(tag := file.read(8)) == 8:
+            kind, size = struct.unpack(f"{order}2I", tag)
+            start = file.tell()
+            begin = file.read(min(size, _MATLAB_BEGIN))
+            if kind == _COMPRESSED:
+                begin = zlib.decompressobj().decompress(begin, _MATLAB_BEGIN)[8:]  # the tag of the matrix inside
+            (axes,) = struct.unpack_from(f"{order}I", begin, 20)  # behind the flags
+            at = 24 + -(-axes // 8) * 8
+            count, length = struct.unpack_from(f"{order}2I", begin, at)
+            name = begin[at + 4 :][: count >> 16] if count >> 16 else begin[at + 8 :][:length]
+            yield name.decode("ascii", "replace")
+            file.seek(start + size)
 
 
 def _is_test(name: str) -> bool:

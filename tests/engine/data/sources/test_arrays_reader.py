@@ -444,3 +444,38 @@ def test_responses_that_lose_digits_are_told(tmp_path: Path) -> None:
     options = DataOptions(source="table", path="t.csv", response="b, y")
     assert [note.partition(" is")[0] for note in facts(options, tmp_path).notes] == ["'y'"]
     assert facts(options.replace(response="b"), tmp_path).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("names", "response"),
+    [
+        (("XTrain", "YTrain"), "YTrain"),
+        (("X", "T"), "T"),
+        (("images", "labels"), "labels"),
+        (("irisInputs", "irisTargets"), "irisTargets"),
+        (("signals", "speed"), "speed"),
+    ],
+)
+def test_the_response_is_told_by_usual_names_or_as_the_smaller_of_two(
+    tmp_path: Path, names: tuple[str, str], response: str
+) -> None:
+    found, _ = read(tmp_path, **{names[0]: np.zeros((6, 4)), names[1]: Y})
+    assert ([given.name for given in found.inputs], [target.name for target in found.targets]) == (
+        [names[0]],
+        [response],
+    )
+    assert f"The response is '{response}'." in " ".join(found.notes)
+
+
+def test_no_response_is_told_from_three_arrays_or_two_alike(tmp_path: Path) -> None:
+    assert "F has no array 'y' with the responses" in refused(tmp_path, a=np.zeros((6, 4)), b=Y, c=Y).replace('"', "'")
+    assert "has no array" in refused(tmp_path, a=np.zeros((6, 4)), b=np.zeros((6, 4)))
+    assert "To forecast a series, write it as a table" in refused(tmp_path, data=np.zeros(6))
+
+
+def test_names_with_splits_say_how_to_divide(tmp_path: Path) -> None:
+    arrays = {"XTrain": np.zeros((6, 4)), "YTrain": Y, "XTest": np.zeros((3, 4)), "YTest": Y[:3]}
+    assert refused(tmp_path, **arrays).endswith("set the split to folders (data.split=folders).")
+    found, data = read(tmp_path, OPTIONS.replace(split="folders"), **arrays)
+    assert (found.samples["training"], found.samples["test"]) == (6, 3)
+    assert [target.name for target in data.facts.targets] == ["Y"]

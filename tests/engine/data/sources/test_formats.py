@@ -223,6 +223,15 @@ def test_matlab_images_structures_cells_and_names(tmp_path: Path) -> None:
     assert in_order(data)[0][1][5, :5, 0].tolist() == [5, 5, 5, 5, 0]
 
 
+def test_matlab_matrices_that_agree_in_their_columns_have_the_samples_there(tmp_path: Path) -> None:
+    """As the data sets of MATLAB's shallow networks have them."""
+    samples = np.arange(24.0).reshape(6, 4)
+    scipy.io.savemat(tmp_path / "d.mat", {"irisInputs": samples.T, "irisTargets": np.eye(3)[[0, 1, 2, 2, 1, 0]].T})
+    data = both(tmp_path, "d.mat", is_streamed=False)
+    np.testing.assert_array_equal(data.inputs[0], samples)
+    assert data.targets[0].tolist() == [0, 1, 2, 2, 1, 0]
+
+
 def test_matlab_files_of_python_have_the_samples_first(tmp_path: Path) -> None:
     scipy.io.savemat(tmp_path / "d.mat", {"x": X, "y": Y})
     data = both(tmp_path, "d.mat", is_streamed=False, matlab_axes="python")

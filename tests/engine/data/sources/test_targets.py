@@ -131,3 +131,18 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, task: str, arrays: dict[st
     with pytest.raises(UserError) as refused:
         read(tmp_path, OPTIONS.replace(task=task), **arrays)
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64, bool])
+def test_a_1_in_one_column_per_sample_is_a_class(tmp_path: Path, kind: type) -> None:
+    """As Keras' `to_categorical` writes classes."""
+    one_hot = np.eye(3)[[2, 0, 1, 2, 0, 0]].astype(kind)
+    found, data = read(tmp_path, x=IMAGES, y=one_hot)
+    assert described(found.targets[0]) == ("classes", "sample", "3", ("0", "1", "2"))
+    assert data.targets[0].tolist() == [2, 0, 1, 2, 0, 0]
+    assert any("'y' has a 1 in one column per sample" in note for note in found.notes)
+    found, _ = read(tmp_path, OPTIONS.replace(task="labels"), x=IMAGES, y=one_hot)
+    assert found.targets[0].task == "labels"
+    one_hot[0] = 1
+    found, _ = read(tmp_path, x=IMAGES, y=one_hot)
+    assert found.targets[0].task == {np.float32: "numbers", np.int64: "numbers", bool: "labels"}[kind]

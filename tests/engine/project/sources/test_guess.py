@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.io
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.project.data import DataOptions
@@ -263,6 +264,18 @@ def test_arrays_named_after_splits_are_divided_so(tmp_path: Path) -> None:
     divided = [tmp_path / "a.npz", tmp_path / "folder", tmp_path / "folder" / "X_TRAIN.npy"]
     assert [guesses(path)[0].options for path in divided] == [{"split": "folders"}] * 3
     assert guesses(tmp_path / "b.npz")[0].options == {}
+
+
+@pytest.mark.parametrize("is_compressed", [False, True])
+@pytest.mark.parametrize("names", ["XTrain YTrain XTest YTest", "train_images train_labels test_images test_labels"])
+def test_variables_of_matlab_may_be_divided_by_their_names(tmp_path: Path, names: str, *, is_compressed: bool) -> None:
+    content = {name: np.zeros((9, 4, 2 + number)) for number, name in enumerate(names.split())}
+    scipy.io.savemat(tmp_path / "a.mat", content, do_compression=is_compressed)
+    assert guesses(tmp_path / "a.mat")[0].options == {"split": "folders"}
+    scipy.io.savemat(tmp_path / "b.mat", {name: content[name] for name in names.split()[:2]})
+    assert guesses(tmp_path / "b.mat")[0].options == {}
+    (tmp_path / "c.mat").write_bytes((tmp_path / "a.mat").read_bytes()[:190])
+    assert guesses(tmp_path / "c.mat")[0].source == "arrays"
 
 
 def test_a_folder_with_a_table_called_train_is_that_table(tmp_path: Path) -> None:
