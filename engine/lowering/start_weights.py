@@ -1,14 +1,9 @@
 """Weights that a network starts from: read from a run, a weights file, or a state-dict of another program."""
 
-import pickle
-import pickletools
-import warnings
-import zipfile
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import torch
 from torch import nn
@@ -18,6 +13,7 @@ from netwright.engine.core.fields import printable
 from netwright.engine.layers.inputs import InputLayer
 from netwright.engine.lowering.module import build, prefixes
 from netwright.engine.lowering.modules.onnx_operator import OnnxOperator
+from netwright.engine.lowering.torch_file import read_torch_file
 from netwright.engine.lowering.weights_file import Layers, read_weights_file
 from netwright.engine.lowering.weights_folder import MANIFEST, WEIGHTS, State, load, sha256
 from netwright.engine.network.analysis import Analysis, analyse
@@ -27,10 +23,7 @@ from netwright.engine.project.target_scale import fitted_outputs
 from netwright.engine.project.weights import SUFFIXES, weights_path
 from netwright.engine.project.weights_matching import COUNTERS, MatchReport, Side, match
 
-PICKLE = "data.pkl"
-MOST_PICKLES = 5
-"""Pickles at the beginning of a file of `torch.save` before version 1.6; numbers follow."""
-LONGEST_NAME = 10_000
+MORE_THAN_WEIGHTS = "Save the weights alone: torch.save(model.state_dict(), FILE)."
 WRAPPERS = ("state_dict", "model_state_dict", "model", "net", "network", "weights")
 """Keys under which training scripts save a state-dict beside other things."""
 
@@ -51,7 +44,7 @@ def read_source(path: Path, expected_sha256: str = "") -> tuple[State, Layers]:
         )
     if path.suffix.lower() != ".safetensors":
         refuse_changed(path, expected_sha256)
-        return _read_state_dict(path), {}
+        return _tensors(read_torch_file(path, MORE_THAN_WEIGHTS), path), {}
     if path.name == WEIGHTS and (path.parent / MANIFEST).is_file():
         refuse_changed(path, expected_sha256)
         state, manifest = load(path.parent)
@@ -85,55 +78,6 @@ def _layers(value: Any) -> Layers:
         for id, names in rows
         if isinstance(names, list) and all(isinstance(n, str) for n in names)
     }
-
-
-def _read_state_dict(path: Path) -> State:
-    try:
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
-                    raise UserError(f"{path} is compressed inside, which torch.save never does; it is not read.")
-                for entry in archive.infolist():
-                    if entry.filename.endswith(PICKLE):
-                        with archive.open(entry) as file:
-                            _refuse_long_names(file, path)
-        else:
-            with open(path, "rb") as file:
-                _refuse_long_names(file, path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of versions of pickle
-            content = torch.load(path, map_location="cpu", weights_only=True)
-    except OSError as error:
-        raise UserError(f"The weights {path} cannot be read: {error.strerror or error}.") from error
-    except pickle.UnpicklingError as error:
-        if "Unsupported global" in str(error) or "Unsupported class" in str(error):
-            raise UserError(
-                f"{path} holds more than tensors, such as a whole model, and reading that would run code from it.",
-                hint="Save the weights alone: torch.save(model.state_dict(), FILE).",
-            ) from None
-        raise _no_state_dict(path, error) from None
-    except UserError:
-        raise
-    except Exception as error:  # torch checks little: damaged bytes raise whatever they lead to
-        raise _no_state_dict(path, error) from None
-    return _tensors(content, path)
-
-
-def _refuse_long_names(file: IO[bytes], path: Path) -> None:
-    """Raise `UserError` for a name that no program gives: torch searches its message about an unknown class in a time
-    that grows with the square of the name, minutes for 200,000 characters."""
-    with suppress(ValueError, OverflowError, MemoryError):  # torch says what is damaged
-        for _ in range(MOST_PICKLES):
-            for _, value, _ in pickletools.genops(file):
-                if isinstance(value, str) and len(value) > LONGEST_NAME:
-                    raise UserError(f"{path} holds a name of {len(value):,} characters; it is not read.")
-
-
-def _no_state_dict(path: Path, error: Exception) -> UserError:
-    reason = printable((str(error).splitlines() or [""])[0][:200])
-    return UserError(
-        f"{path} is no file of torch.save, or is damaged: {reason}.", hint="Copy it again from where it came."
-    )
 
 
 def _tensors(content: Any, path: Path) -> State:

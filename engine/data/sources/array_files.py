@@ -4,6 +4,7 @@
 |-----------------------|-----------------------------------------------|---------------------------------------------|
 | NumPy                 | a `.npz` file, or a folder of `.npy` files    | by name                                     |
 | safetensors           | a file, or a folder of files                  | by name                                     |
+| torch.save            | a `.pt` or `.pth` file, or a folder of files  | by name; of a pair `x` and `y`              |
 | HDF5                  | a file, or a folder of files                  | by path, such as `group/x`                  |
 | MATLAB                | a `.mat` file, or a folder of files           | by name; fields of a structure as `data.x`  |
 | IDX (MNIST)           | one of the two files, or the folder           | `x` and `y`                                 |
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.part_registry import imported
 from netwright.engine.data.sources import cifar_files, idx_files
 from netwright.engine.data.sources.array_storage import MOST_ARRAYS, StoredArray, joined
 from netwright.engine.data.sources.hdf5_file import hdf5_arrays, is_hdf5
@@ -33,8 +35,8 @@ from netwright.engine.data.sources.safetensors_file import safetensors_arrays
 from netwright.engine.data.sources.source import Array, BadSampleError, file_stamp, unreadable
 
 EXPECTED = (
-    "a .npz file, as numpy.savez(path, x=..., y=...) writes it, a folder of .npy files, a safetensors, HDF5 or MATLAB "
-    "file, or the files of MNIST or CIFAR"
+    "a .npz file, as numpy.savez(path, x=..., y=...) writes it, a folder of .npy files, a file of safetensors, "
+    "torch.save, HDF5 or MATLAB, or the files of MNIST or CIFAR"
 )
 MOST_FILES = 10_000
 TASK_BYTES = 2**20
@@ -62,10 +64,17 @@ def _neighbours(path: Path) -> list[Path]:
     return _files_in(path.parent, FORMATS["npy"])
 
 
+def _of_torch(path: Path) -> dict[str, StoredArray]:
+    """Return the arrays of a file of `torch.save`; torch is imported for such files alone."""
+    arrays: dict[str, StoredArray] = imported("netwright.engine.data.sources.torch_tensors:torch_arrays")(path)
+    return arrays
+
+
 FORMATS = {
     "npy": Format(_ends(".npy"), npy_arrays, _neighbours),
     "npz": Format(_ends(".npz"), npz_arrays),
     "safetensors": Format(_ends(".safetensors"), safetensors_arrays),
+    "torch": Format(_ends(".pt", ".pth"), _of_torch),
     "hdf5": Format(_ends(".h5", ".hdf5", ".hdf"), hdf5_arrays),
     "matlab": Format(_ends(".mat"), matlab_arrays),
     "idx": Format(idx_files.is_idx, idx_files.idx_arrays, idx_files.pair_of, idx_files.split_pairs),

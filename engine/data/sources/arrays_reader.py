@@ -227,7 +227,7 @@ def _usual_response(headers: Mapping[str, StoredArray]) -> str:
     if any(name == RESPONSE or (name.startswith(f"{RESPONSE}_") and not part_of_name(name)[1]) for name in headers):
         return ""
     words: dict[str, str] = {}
-    for name in reversed(headers):
+    for name in reversed([*headers]):
         bare = part_of_name(name)[0]
         last = _LAST_WORD.search(bare)
         words |= {bare.lower(): name, **({last[0].lower(): name} if last else {})}

@@ -1,4 +1,4 @@
-"""Arrays in files of NumPy, safetensors, HDF5, MATLAB, MNIST (IDX) and CIFAR."""
+"""Arrays in files of NumPy, safetensors, torch, HDF5, MATLAB, MNIST (IDX) and CIFAR."""
 
 import re
 import struct
@@ -73,7 +73,8 @@ class Arrays(SourceType):
 
     key, label = "arrays", "Arrays"
     note = (
-        "Arrays in files of NumPy, safetensors, HDF5 or MATLAB, or those of MNIST or CIFAR; or a folder of such files"
+        "Arrays in files of NumPy, safetensors, torch, HDF5 or MATLAB, or those of MNIST or CIFAR; or a folder of such "
+        "files"
     )
     wanted = "the file of arrays"
     inputs = "the other arrays of a file or of a folder of files ([formats of arrays](#formats-of-arrays))"
@@ -84,13 +85,15 @@ class Arrays(SourceType):
     options = ArrayOptions
     uses = ("path", "response", "task", "ignored_value", "loading", "bad_samples", "split_column")
     takes = "both"
-    suffixes = (".npz", ".npy", ".safetensors", ".h5", ".hdf5", ".hdf", ".mat")
+    suffixes = (".npz", ".npy", ".safetensors", ".pt", ".pth", ".h5", ".hdf5", ".hdf", ".mat")
     files = "Arrays"
     reader = "netwright.engine.data.sources.arrays_reader:ArrayFile"
     can_stream = True
     has_folders = True
     streamed = "arrays that lie in a file as in memory, read in place; HDF5 in chunks"
-    resident = "targets; compressed `.npz` and `.gz`, arrays in Fortran order, `.mat` before version 7.3, as a whole"
+    resident = (
+        "targets; compressed `.npz` and `.gz`, arrays in Fortran order, `.pt`, `.mat` before version 7.3, as a whole"
+    )
 
     @property
     def recorded(self) -> tuple[str, ...]:
@@ -168,6 +171,8 @@ def _kind(peek: Peek) -> str:
         return "a NumPy array, and those beside it"
     if peek.suffix == ".safetensors" and head[8:9] == b"{":
         return "tensors in the format safetensors"
+    if peek.suffix in (".pt", ".pth") and head.startswith((b"PK", b"\x80")):
+        return "tensors of torch.save"
     if head.startswith((b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file")) or (peek.suffix == ".mat" and head):
         return "variables of MATLAB"
     if head.startswith(_HDF5) or head[512 : 512 + len(_HDF5)] == _HDF5:

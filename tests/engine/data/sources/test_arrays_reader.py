@@ -459,7 +459,8 @@ def test_responses_that_lose_digits_are_told(tmp_path: Path) -> None:
 def test_the_response_is_told_by_usual_names_or_as_the_smaller_of_two(
     tmp_path: Path, names: tuple[str, str], response: str
 ) -> None:
-    found, _ = read(tmp_path, **{names[0]: np.zeros((6, 4)), names[1]: Y})
+    arrays: dict[str, Any] = {names[0]: np.zeros((6, 4)), names[1]: Y}
+    found, _ = read(tmp_path, **arrays)
     assert ([given.name for given in found.inputs], [target.name for target in found.targets]) == (
         [names[0]],
         [response],
@@ -474,7 +475,7 @@ def test_no_response_is_told_from_three_arrays_or_two_alike(tmp_path: Path) -> N
 
 
 def test_names_with_splits_say_how_to_divide(tmp_path: Path) -> None:
-    arrays = {"XTrain": np.zeros((6, 4)), "YTrain": Y, "XTest": np.zeros((3, 4)), "YTest": Y[:3]}
+    arrays: dict[str, Any] = {"XTrain": np.zeros((6, 4)), "YTrain": Y, "XTest": np.zeros((3, 4)), "YTest": Y[:3]}
     assert refused(tmp_path, **arrays).endswith("set the split to folders (data.split=folders).")
     found, data = read(tmp_path, OPTIONS.replace(split="folders"), **arrays)
     assert (found.samples["training"], found.samples["test"]) == (6, 3)

@@ -378,3 +378,26 @@ def test_cifar_of_python_is_refused(tmp_path: Path) -> None:
 def test_a_cifar_file_that_was_cut_off(tmp_path: Path) -> None:
     (tmp_path / "data_batch_1.bin").write_bytes(b"\0" * 5000)
     assert "should have a multiple of 3,073 bytes and has 5,000" in refused(tmp_path, ".")
+
+
+# ---- torch ----
+
+
+def test_tensors_of_torch_save(tmp_path: Path) -> None:
+    x, y = torch.from_numpy(X), torch.from_numpy(Y)
+    for content in ({"x": x, "y": y, "note": "made here"}, (x, y), {"x": x.bfloat16(), "y": y}):
+        torch.save(content, tmp_path / "d.pt")
+        data = both(tmp_path, "d.pt", is_streamed=False)
+        assert np.allclose(np.asarray(data.inputs[0]), X, rtol=1e-2)
+        assert data.targets[0].tolist() == Y.tolist()
+
+
+def test_no_objects_of_torch_save_are_loaded(tmp_path: Path) -> None:
+    torch.save(torch.utils.data.TensorDataset(torch.zeros(3, 2)), tmp_path / "d.pt")
+    assert "Save the tensors alone: torch.save({'x': x, 'y': y}, FILE)." in refused(tmp_path, "d.pt")
+    torch.save([1, 2, 3], tmp_path / "d.pt")
+    assert "/d.pt holds 0 tensors by name" in refused(tmp_path, "d.pt")
+    torch.save({"x": torch.eye(3).to_sparse(), "y": torch.zeros(3)}, tmp_path / "d.pt")
+    assert "Array 'x' of /d.pt is sparse" in refused(tmp_path, "d.pt")
+    (tmp_path / "d.pt").write_bytes(b"PK\x03\x04 nothing more")
+    assert "is no file of torch.save, or is damaged" in refused(tmp_path, "d.pt")
