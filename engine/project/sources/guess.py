@@ -96,8 +96,20 @@ def not_understood(path: Path) -> str:
         if source.takes != "nothing":
             kinds.append(f"{source.label}{suffixes}")
     listed = "; ".join(kinds)
-    reason = "the folder holds none of them" if path.is_dir() else _unlike(path)
+    reason = _without_data(path) if path.is_dir() else _unlike(path)
     return f"{path} is nothing that Netwright reads as data: {reason}. It reads: {listed}."
+
+
+def _without_data(folder: Path) -> str:
+    """Return the reason why no source reads a folder."""
+    suffixes = SOURCES["arrays"].suffixes
+    inside = [name for place, names in Peek(folder).tree.items() if place for name in names]
+    if not any(name.lower().endswith(suffixes) for name in inside):
+        return "the folder holds none of them"
+    return (
+        "files of arrays are not read from folders inside. Write each sequence there as a CSV table "
+        "(writematrix(x, 'x.csv') in MATLAB, numpy.savetxt in Python), or all of them into one file of arrays"
+    )
 
 
 def _unlike(path: Path) -> str:

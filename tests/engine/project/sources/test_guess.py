@@ -293,3 +293,12 @@ def test_a_folder_with_a_table_called_train_is_that_table(tmp_path: Path) -> Non
 def test_an_archive_is_to_be_unpacked(tmp_path: Path) -> None:
     (tmp_path / "pets.zip").write_bytes(b"PK\3\4")
     assert 'the file ends in ".zip": unpack it, and choose the folder.' in not_understood(tmp_path / "pets.zip")
+
+
+def test_arrays_in_class_folders_are_refused_with_a_way_out(tmp_path: Path) -> None:
+    (tmp_path / "normal").mkdir()
+    (tmp_path / "normal" / "a.mat").write_bytes(b"MATLAB 5.0 MAT-file")
+    assert guesses(tmp_path) == []
+    assert "Write each sequence there as a CSV table (writematrix" in not_understood(tmp_path)
+    (tmp_path / "empty").mkdir()
+    assert "the folder holds none of them" in not_understood(tmp_path / "empty")
