@@ -224,9 +224,7 @@ class WatchedPage(RecordPage):
             column.addWidget(note)
         if answer:
             column.addWidget(AnswerList(answer))
-        attention = tr(
-            "Attention to the first sample: each step (row) takes more from steps (columns) that are brighter"
-        )
+        attention = tr("Attention to one sample: each step (row) takes more from brighter steps (columns)")
         for words, named, side in (
             (attention, run.attention, ATTENTION_SIDE),
             (tr("Pictures that hooks report"), run.pictures, PICTURE),
