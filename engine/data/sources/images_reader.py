@@ -1,4 +1,4 @@
-"""A folder of images with one subfolder per class.
+"""A folder of images with one subfolder per class, or whose names hold the class.
 
 Classes are the subfolders in sorted order, samples their image files in sorted order. What is hidden is ignored; other
 files, and image files that are cut off or no images, are left out with a note before the split. Damage that shows only
@@ -30,18 +30,18 @@ from netwright.engine.data.sources.source import (
 from netwright.engine.data.sources.split_keys import groups_of_names
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import classes_of
-from netwright.engine.project.sources.images import IMAGE_SUFFIXES, is_image
+from netwright.engine.project.sources.images import CLASS, IMAGE_SUFFIXES, is_image
 from netwright.engine.project.sources.source_type import is_hidden
 
 WAY_OUT = (
-    "Expected one subfolder per class, with the images in it, or a CSV table beside them with a column of file names "
-    "and one of classes."
+    "Expected one subfolder per class, with the images in it, a CSV table beside them with a column of file names "
+    "and one of classes, or names that hold the class (data.class_pattern)."
 )
 
 
 @dataclass(frozen=True)
 class _Listing:
-    """Image files of each class, in order, and the entries that are left out."""
+    """Image files of each class, by their paths in the folder, in order, and the entries that are left out."""
 
     files: dict[str, tuple[str, ...]]
     left_out: tuple[str, ...]
@@ -50,14 +50,12 @@ class _Listing:
     empty: tuple[str, ...] = ()
 
     def names(self) -> list[str]:
-        return [f"{name}/{file}" for name, files in self.files.items() for file in files]
+        return [file for files in self.files.values() for file in files]
 
     def only(self, names: Collection[str]) -> "_Listing":
         """Return the listing with some of the files."""
         members = frozenset(names)
-        files = {
-            name: tuple(file for file in files if f"{name}/{file}" in members) for name, files in self.files.items()
-        }
+        files = {name: tuple(file for file in files if file in members) for name, files in self.files.items()}
         return replace(self, files={name: some for name, some in files.items() if some})
 
     def notes(self) -> list[str]:
@@ -89,7 +87,7 @@ class Images(ImageSource):
 
     def outline(self, options: DataOptions, path: Path) -> Outline:
         """Return the outline, from the list of files and the headers of some images."""
-        listing = _list(path, options.excluded_files, options.inner_folders)
+        listing = _list(path, options)
         names, warnings = whole_files(options, path, listing.names())
         listing = listing.only(names)
         _refuse_few_classes(path, listing.files)
@@ -117,7 +115,7 @@ def status(entry: os.DirEntry[str]) -> tuple[int, int]:
 
 def image_names(options: DataOptions, folder: Path) -> list[str]:
     """Return the names of the image files, `class/file`, in order. Raises `UserError`."""
-    return _list(folder, options.excluded_files, options.inner_folders).names()
+    return _list(folder, options).names()
 
 
 def file_groups(options: DataOptions, names: Sequence[str]) -> Array | None:
@@ -131,10 +129,32 @@ def excluded_note(count: int) -> list[str]:
     return [f"Left out as you chose: {plural(count, 'file')}."] if count else []
 
 
-def _list(folder: Path, excluded: Collection[str], inner: str) -> _Listing:
-    """Return the class folders with their files; `inner` is the option `inner_folders`. Raises `UserError` without at
-    least two that hold images."""
-    excluded = frozenset(excluded)
+def _by_names(folder: Path, options: DataOptions) -> _Listing:
+    """Return the files by the classes that their names hold. Raises `UserError`."""
+    try:
+        pictures, others = _pictures_in(folder, is_deep=options.inner_folders != "leave-out")
+    except OSError as error:
+        raise unreadable(Path(error.filename or folder), error) from None
+    excluded = frozenset(options.excluded_files)
+    names = [name for name in pictures if name not in excluded]
+    if not names:
+        raise _no_classes(folder, (), (), 0)
+    files: dict[str, list[str]] = {}
+    for name, label in zip(
+        names, groups_of_names(names, options.class_pattern, CLASS, "classes").tolist(), strict=True
+    ):
+        files.setdefault(label, []).append(name)
+    others = [name for name in others if not (folder / name).is_dir()]
+    return _Listing(
+        {label: tuple(files[label]) for label in sorted(files)}, tuple(others), 0, len(pictures) - len(names)
+    )
+
+
+def _list(folder: Path, options: DataOptions) -> _Listing:
+    """Return the classes with their files. Raises `UserError` where no folder holds images."""
+    if options.class_pattern:
+        return _by_names(folder, options)
+    excluded, inner = frozenset(options.excluded_files), options.inner_folders
     num_files = 0
     try:
         entries = sorted((e for e in os.scandir(folder) if not is_hidden(e.path)), key=lambda e: e.name)
@@ -152,7 +172,7 @@ def _list(folder: Path, excluded: Collection[str], inner: str) -> _Listing:
                 path = f"{entry.name}/{name}"
                 files.setdefault(owner, ())
                 if path not in excluded:
-                    images.setdefault(owner, []).append(path.removeprefix(f"{owner}/"))
+                    images.setdefault(owner, []).append(path)
         files = {name: tuple(images.get(name, ())) for name in (sorted(files) if inner == "path" else files)}
     except OSError as error:
         raise unreadable(Path(error.filename or folder), error) from None

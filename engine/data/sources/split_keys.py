@@ -66,32 +66,34 @@ def _times(texts: Array, subject: str) -> Array:
     return np.asarray(seconds[places])
 
 
-def groups_of_names(names: Sequence[str], pattern: str) -> Array:
-    """Return the group of each file (N, texts), by a pattern such as `{group}_*`.
+def groups_of_names(names: Sequence[str], pattern: str, mark: str = GROUP, things: str = "groups") -> Array:
+    """Return the group of each file (N, texts), by a pattern such as `{group}_*`, or that of other `things` by another
+    `mark`, as in `{class}.*`.
 
     `{group}` and `*` stand for the shortest text up to what follows them. A pattern without `/` is that of a file's
     name, others are those of the path below the folder of the data. Raises `UserError` for names that do not fit.
     """
-    parts = _parsed(pattern)
+    parts = _parsed(pattern, mark, things)
     is_of_name = "/" not in pattern
     groups = [_group(name.rpartition("/")[2] if is_of_name else name, parts) for name in names]
     if strange := [name for name, group in zip(names, groups, strict=True) if not group]:
         raise UserError(
             f"{len(strange):,} of {plural(len(names), 'file')} {'does' if len(strange) == 1 else 'do'} not fit the "
-            f"pattern {quoted(pattern)} of groups: {listed(strange)}. {GROUP} is the part that names the group, * is "
-            "any text."
+            f"pattern {quoted(pattern)} of {things}: {listed(strange)}. {mark} is the part that tells the {things} "
+            "apart, * is any text."
         )
     return np.array(groups)
 
 
-def _parsed(pattern: str) -> list[str]:
-    """Return the pattern as texts, `{group}` and `*` among them. Raises `UserError` unless there is one group."""
-    if pattern.count(GROUP) != 1:
+def _parsed(pattern: str, mark: str, things: str) -> list[str]:
+    """Return the pattern as texts, `{group}` for the mark and `*` among them. Raises `UserError` unless there is one
+    mark."""
+    if pattern.count(mark) != 1:
         raise UserError(
-            f"The pattern {quoted(pattern)} of groups holds no {GROUP}, or several. Expected one, as {GROUP}_*."
+            f"The pattern {quoted(pattern)} of {things} holds no {mark}, or several. Expected one, as {mark}_*."
         )
     parts = []
-    for place, text in enumerate(pattern.split(GROUP)):
+    for place, text in enumerate(pattern.split(mark)):
         parts += [GROUP] if place else []
         for number, literal in enumerate(text.split(ANY)):
             parts += [ANY] if number else []

@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from netwright.engine.core.errors import FieldError, plural
-from netwright.engine.core.fields import Choice, ColumnNames, FilePath, Int
+from netwright.engine.core.fields import Choice, ColumnNames, FilePath, Int, Text
 from netwright.engine.core.list_fields import Texts
 from netwright.engine.core.records import Record
 from netwright.engine.core.types import TensorType
@@ -23,6 +23,12 @@ MASK_NAMES = re.compile("mask|label|annot|segment|truth", re.IGNORECASE)
 TARGET_NAMES = re.compile("target|output|clean|after|high|sharp", re.IGNORECASE)
 LABEL_NAMES = re.compile("label|annot|class|target|train", re.IGNORECASE)
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
+CLASS = "{class}"
+"""The part of `class_pattern` that is the class."""
+_NUMBERED = re.compile(r"(?P<label>[^\W\d_][^/]*?)(?P<mark>[._ -])\(?\d[\w-]*\)?\.\w+")
+"""The name of an image file that is its class and a number: cat.12.jpg, red_car_3.png, dog (4).jpeg."""
+_OF_CAMERAS = frozenset({"img", "dsc", "dscn", "dscf", "image", "photo", "pic", "picture", "scan", "frame"})
+MOST_GUESSED = 100
 ALIKE = 0.9
 """Fraction of names that two folders must share to be images and their masks or targets."""
 
@@ -42,6 +48,14 @@ class ImageOptions(Record):
         label="Folders inside",
         group="Source",
         help="How images in folders inside the class folders are taken. Default leave-out. MATLAB: IncludeSubfolders",
+        visible_when=lambda options: not options.target_kind,
+    )
+    class_pattern = Text(
+        "",
+        label="Pattern of classes",
+        group="Source",
+        help="Class in the name of each image file, where there are no class folders. Default empty: folders are the "
+        "classes. {class}.* takes cat from cat.12.jpg; * is any text, and a / separates folders",
         visible_when=lambda options: not options.target_kind,
     )
     labels = FilePath(
@@ -137,10 +151,12 @@ class Images(SourceType):
     key, label = "images", "Folder of images"
     note = "A folder of images with one subfolder per class, a table of targets, masks, or target images"
     wanted = "the folder of images"
-    inputs = "images in one subfolder per class, or in one folder with `labels`, `masks` or `target_images`"
+    inputs = (
+        "images in one subfolder per class, or in one folder with `class_pattern`, `labels`, `masks` or `target_images`"
+    )
     targets = (
-        "the class, by folder; classes, labels or numbers in the table `labels`; with `masks` a class per pixel, with "
-        "`target_images` a number per pixel and channel, from images of the same names in another folder"
+        "the class, by folder or by name; classes, labels or numbers in the table `labels`; with `masks` a class per "
+        "pixel, with `target_images` a number per pixel and channel, from images of the same names in another folder"
     )
     options = ImageOptions
     uses = (
@@ -232,6 +248,11 @@ class Images(SourceType):
             return Guess(self.key, 0.95 if naming else 0.85, reason, {"labels": str(peek.path / best)})
         if is_deep:
             return None
+        names = [name for name in peek.tree[""] if is_image(name)]
+        if pattern := class_pattern_of(names):
+            return Guess(
+                self.key, 0.85, f"{plural(count, 'image')}, whose names begin with a class", {"class_pattern": pattern}
+            )
         reason = (
             f"{plural(count, 'image')} in one folder: choose a table of their targets, or a folder of masks or targets"
         )
@@ -263,6 +284,19 @@ READERS = {
     "target_images": "netwright.engine.data.sources.image_pairs:ImagePairs",
 }
 """Readers of targets outside of subfolders, by the option that says where they lie."""
+
+
+def class_pattern_of(names: Sequence[str]) -> str:
+    """Return the pattern of names that are a class and a number, as in cat.12.jpg: of at least two classes, and on
+    average at least three images of each; else an empty text."""
+    matches = [_NUMBERED.fullmatch(name) for name in names]
+    if not all(matches):
+        return ""
+    marks = {match["mark"] for match in matches if match}
+    labels = {match["label"] for match in matches if match}
+    is_one = len(marks) == 1 and not any(mark in label for mark in marks for label in labels)
+    is_one = is_one and not any(label.lower() in _OF_CAMERAS for label in labels)
+    return f"{CLASS}{marks.pop()}*" if is_one and 2 <= len(labels) <= min(MOST_GUESSED, len(names) // 3) else ""
 
 
 def is_image(name: str) -> bool:

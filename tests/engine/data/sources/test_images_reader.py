@@ -480,3 +480,22 @@ def test_a_damaged_first_image_does_not_hide_the_others(tmp_path: Path) -> None:
     look = preview(OPTIONS, tmp_path, tmp_path / "out", 6)
     assert len(look["pictures"]) == 6
     assert any("cat/0.png" in note for note in look["notes"])
+
+
+def test_classes_may_be_in_the_names(tmp_path: Path) -> None:
+    for number in range(3):
+        put(tmp_path, f"dog.{number}.png", plain(50 + number))
+        put(tmp_path, f"cat.{number}.png", plain(number))
+    put(tmp_path, "old/cat.9.png", plain(9))
+    (tmp_path / "pets" / "read.me").write_text("")
+    options = OPTIONS.replace(class_pattern="{class}.*")
+    found = facts(options, tmp_path)
+    assert (found.classes, found.samples["training"]) == (("cat", "dog"), 6)
+    assert found.notes == ("Left out: read.me (1 entry is not an image file).",)
+    part = load(options.replace(inner_folders="class", excluded_files=("dog.1.png",)), tmp_path).split("training")
+    assert part.targets[0].tolist() == [0, 0, 0, 0, 1, 1]
+    assert part.inputs[0][:, 0, 0, 0].tolist() == [0, 1, 2, 9, 50, 52]
+    assert "holds no {class}, or several." in refused(tmp_path, options.replace(class_pattern="*"))
+    put(tmp_path, "strange_3.png", plain())
+    unlike = '1 of 7 files does not fit the pattern "{class}.*.png" of classes: strange_3.png.'
+    assert unlike in refused(tmp_path, options.replace(class_pattern="{class}.*.png"))

@@ -302,3 +302,24 @@ def test_arrays_in_class_folders_are_refused_with_a_way_out(tmp_path: Path) -> N
     assert "Write each sequence there as a CSV table (writematrix" in not_understood(tmp_path)
     (tmp_path / "empty").mkdir()
     assert "the folder holds none of them" in not_understood(tmp_path / "empty")
+
+
+@pytest.mark.parametrize(
+    ("names", "pattern"),
+    [
+        (("cat.{}.jpg", "dog.{}.jpg"), "{class}.*"),
+        (("apple_{}.png", "pear_{}.png", "plum_{}.png"), "{class}_*"),
+        (("dog ({}).jpeg", "cat ({}).jpeg"), "{class} *"),
+        (("IMG_{}.jpg", "DSC_{}.jpg"), ""),
+        (("red_car_{}.png", "bus_{}.png"), ""),
+        (("cat.{}.jpg", "dog_{}.jpg"), ""),
+        (("{}.jpg", "cat.{}.jpg"), ""),
+        (("cat.{}.jpg",), ""),
+    ],
+)
+def test_classes_in_the_names_of_images_are_seen(tmp_path: Path, names: tuple[str, ...], pattern: str) -> None:
+    for number in range(4):
+        for name in names:
+            (tmp_path / name.format(number)).write_bytes(b"")
+    (guess, *_) = guesses(tmp_path)
+    assert (guess.source, guess.options.get("class_pattern", "")) == ("images", pattern)
