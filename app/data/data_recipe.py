@@ -207,6 +207,8 @@ def word(name: str, options: DataOptions, info: DatasetInfo | None, columns: Seq
         case "image_size" if info is not None and info.inputs[0].type.layout == "image":
             height, width = info.inputs[0].type.sizes[1:]
             return f"{width} × {height}"
+        case "inner_folders" if options.class_pattern:
+            return tr("file names")
         case "inner_folders":
             if value == "leave-out":
                 return tr("folder names")

@@ -24,7 +24,7 @@ FEW_SHOWN = 3
 """Number of files that are listed per kind until more are asked for; of the kinds that training takes, few."""
 READ = (
     *("path", "bad_samples", "image_size", "channels"),
-    *("inner_folders", "labels", "label_column", "masks", "target_images"),
+    *("inner_folders", "class_pattern", "labels", "label_column", "masks", "target_images"),
 )
 """Options that decide what is found."""
 

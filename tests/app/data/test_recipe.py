@@ -41,6 +41,8 @@ def test_images_are_told_in_words_with_their_real_size(recipe: Recipe) -> None:
         "split": "70 / 15 / 15 at random",
         "augmented": "rotation",
     }
+    recipe.show_options(IMAGES.replace(class_pattern="{class}.*"), INFO, TrainingOptions())
+    assert recipe.buttons["inner_folders"].text() == "file names"
 
 
 def test_the_order_of_its_words_is_that_of_the_language(qapp: QApplication, recipe: Recipe) -> None:
