@@ -31,6 +31,8 @@ class Training(QObject):
     """The run that the page Runs shows, if any, those that go on unseen, and what is needed to start the next."""
 
     state_changed = Signal()
+    requested = Signal()
+    """A run is to be started or resumed."""
     run_shown = Signal()
     """Another run is shown from now on; its events follow."""
     received = Signal(object)
@@ -196,7 +198,6 @@ class Training(QObject):
         if not self.is_running:
             self.start()
         elif (request := self._request()) is not None:
-            self._shell.show_tab("runs")
             self.queue_follower.add(self._shell.documents.title.removesuffix(SUFFIX), request)
 
     def _request(self) -> TrainRequest | None:
@@ -207,9 +208,9 @@ class Training(QObject):
             self._follower.close()
             self._lifecycle.take(Step.ENDED)
         self._lifecycle.take(Step.REQUESTED)
-        self._shell.show_tab("runs")
         self._prepared, self._shows_prepared = title, True
         self.monitor.show_starting(title)
+        self.requested.emit()
         self.state_changed.emit()
         then, hosts = (self._on_started, self._on_refused), self._shell.documents.hosts
         self._shell.server.ask(TRAIN, request, *then, on_progress=self._on_progress, hosts=hosts)
@@ -233,7 +234,7 @@ class Training(QObject):
         self._prepared = ""
         if self._shows_prepared:
             self.monitor.show_refused(message)
-        else:
+        if not self._shows_prepared or not self.monitor.isVisible():
             self._shell.show_error(tr("The run cannot begin"), message)
         self._take(Step.REFUSED)
         self.queue_follower.add_pending()
@@ -409,10 +410,10 @@ class Training(QObject):
             return
         if self.run_folder != folder:
             self.follow(folder)
-            self._shell.show_tab("runs")
         self.monitor.facts.show_requested("resume")
         self._shows_prepared = True
         self._take(Step.REQUESTED)
+        self.requested.emit()
 
         def resume(changes: tuple[str, ...]) -> None:
             """Resume, where the data has changed only once the user wants that."""

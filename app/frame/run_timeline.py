@@ -22,7 +22,8 @@ class RunTimeline(QObject):
         super().__init__(shell.dialog_parent)
         self._design, self._training = design, training
         self._strip: RunStrip | None = None
-        training.run_shown.connect(self._on_run_shown)
+        for signal in (training.requested, training.run_shown):
+            signal.connect(self._on_run_shown)
         training.received.connect(self._refresh)
         training.state_changed.connect(self._refresh)
         design.strip_shown.connect(self._refresh)

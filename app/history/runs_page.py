@@ -103,7 +103,8 @@ class RunsPage(QWidget):
         self.monitor.options.notes.noted.connect(self.history.note)
         self.monitor.clicked.connect(self._on_clicked)
         documents.changed.connect(self._follow_document)
-        self._training.run_shown.connect(self._on_run_shown)
+        for signal in (self._training.requested, self._training.run_shown):
+            signal.connect(self._on_run_shown)
         self._training.state_changed.connect(self._show_first)
         rail.add_panel(self._training.queue_follower.make_panel())
 
@@ -172,7 +173,7 @@ class RunsPage(QWidget):
 
     def _show_summary(self) -> None:
         """Tell the page of the run what its files say."""
-        if (folder := self._training.run_folder) is not None and (run := self._summary_of(folder.path)) is not None:
+        if (folder := self.monitor.folder) is not None and (run := self._summary_of(folder.path)) is not None:
             self.monitor.show_summary(run)
             other = self._other(run)
             self.monitor.buttons.show_other(title_text(other.title.partition(" · ")[0]) if other else "")
@@ -212,11 +213,11 @@ class RunsPage(QWidget):
         self.commands.select([run for path in paths if (run := self.history.runs.get(path)) is not None])
 
     def _select_shown(self) -> None:
-        if (folder := self._training.run_folder) is not None:
-            self.rail.list.select([folder.path])
+        folder = self.monitor.folder
+        self.rail.list.select([folder.path] if folder is not None else [])
 
     def _on_run_shown(self) -> None:
-        """Another run is shown: it was chosen, started, or begun by the queue."""
+        """Another run is shown: it was chosen, asked for, or begun by the queue."""
         self._show_page(self.monitor)
         self._select_shown()
         self._select_runs()
@@ -240,7 +241,7 @@ class RunsPage(QWidget):
 
     def show_run(self, path: Path, segment: str = "") -> None:
         """Show a run, perhaps with one of its segments."""
-        if self._training.run_folder != RunFolder(path):
+        if self.monitor.folder != RunFolder(path):
             self._training.follow(RunFolder(path))
         self._show_page(self.monitor)
         if segment:
@@ -296,7 +297,7 @@ class RunsPage(QWidget):
 
     def _on_clicked(self, name: str) -> None:
         """Carry out the links below a run that concern other pages."""
-        folder = self._training.run_folder
+        folder = self.monitor.folder
         run = self._summary_of(folder.path) if folder is not None else None
         if run is None:
             return

@@ -60,7 +60,8 @@ class Monitor(QWidget):
     def __init__(self, parent: QWidget | None = None, settings: QSettings | None = None) -> None:
         """`settings` keep what was chosen for the plots over restarts."""
         super().__init__(parent)
-        self._folder: RunFolder | None = None
+        self.folder: RunFolder | None = None
+        """The run that is shown; None while one is prepared, or after it was refused."""
         self._settings = settings
         self.board = Board()
         self.facts, self.options = FactsPanel(), RunOptions()
@@ -287,6 +288,7 @@ class Monitor(QWidget):
 
     def _clear(self, folder: RunFolder | None = None) -> None:
         """Forget the run that is shown, for another one whose events follow."""
+        self.folder = folder
         self.board.clear(is_reading=folder is not None)
         self.log.show_run(folder)
         for page in self.records:
@@ -298,7 +300,6 @@ class Monitor(QWidget):
 
     def show_run(self, folder: RunFolder) -> None:
         """Show another run; its events follow."""
-        self._folder = folder
         self._clear(folder)
         self.facts.show_run(folder)
         self.segments.set_run(None, translation(UNDER_WAY))
@@ -307,7 +308,7 @@ class Monitor(QWidget):
         """Show how the run has ended, before its events are shown."""
         result = {}
         with contextlib.suppress(UserError):  # the outcome says so
-            result = self._folder.read_result() or {} if self._folder is not None else {}
+            result = self.folder.read_result() or {} if self.folder is not None else {}
         self.facts.show_replay(outcome, result)
         self._show_results()
 
@@ -330,19 +331,19 @@ class Monitor(QWidget):
 
     def show_summary(self, summary: RunSummary) -> None:
         """Show what the files of the run that is shown say."""
-        if self._folder is not None and summary.path == self._folder.path:
+        if self.folder is not None and summary.path == self.folder.path:
             self.facts.head.show_summary(summary)
             self.options.show_run(summary)
 
     def _show_results(self) -> None:
         """Let the pages show what the run has learned; confusion matrices that cannot be read are left out."""
         confusions = {}
-        folder = self._folder
+        folder = self.folder
         has_ended = folder is not None and folder.result.is_file()
         self.segments.set_run(folder.path if folder is not None and has_ended else None, translation(NO_RESULT))
-        if self._folder is not None:
+        if self.folder is not None:
             with contextlib.suppress(OSError):
-                confusions = read_confusions(self._folder.path)
+                confusions = read_confusions(self.folder.path)
         self.board.set_confusions(confusions)
 
     def shutdown(self) -> None:

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QApplication, QLabel, QToolButton
 
 from netwright.app.documents import EXAMPLES
 from netwright.app.frame.actions import ACTIONS, MENUS
-from netwright.app.runs.monitor import Monitor
 from netwright.app.window import MainWindow
 from netwright.designer import theme
 from netwright.engine.project.file import load, save
@@ -256,18 +255,28 @@ def test_training_without_data_leads_to_the_data_tab(window: MainWindow, server:
     assert server.count("train") == 0
 
 
-def test_a_refused_run_says_why_in_the_train_tab(window: MainWindow, server: FakeServer) -> None:
+REFUSAL = "This machine has no GPU. Choose another environment."
+
+
+@pytest.mark.parametrize("tab", ["start", "data", "design"])
+def test_a_refused_run_says_why_wherever_one_is(
+    window: MainWindow, server: FakeServer, errors: list[tuple[str, str]], tab: str
+) -> None:
+    """The canvas stays, with the run below it; from elsewhere the page Runs has it."""
     window.open_path(DIGITS)
+    window.show_tab(tab)
     run(window, "run.train")
+    assert window.tabs.current == ("design" if tab == "design" else "runs")
+    assert window.design.strip_bar.isVisible() == (tab == "design")
     monitor = window.training.monitor
-    assert isinstance(monitor, Monitor)
     panel = monitor.facts.head
     assert window.bar.stop.text() == "Stop the run of digits"
     assert panel.status.text() == "○ Starting"
-    server.refuse("train", "This machine has no GPU. Choose another environment.")
+    server.refuse("train", REFUSAL)
     assert window.bar.stop.isHidden()
     assert panel.status.text() == "✕ Not started"
-    assert panel.reason.text() == "This machine has no GPU. Choose another environment."
+    assert panel.reason.text() == REFUSAL
+    assert errors == ([("The run cannot begin", REFUSAL)] if tab == "design" else [])
 
 
 def test_layers_that_nobody_gave_a_place_do_not_lie_on_one_spot(window: MainWindow, tmp_path: Path) -> None:

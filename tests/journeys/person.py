@@ -168,7 +168,7 @@ class Person:
             self.click("Training options…")
 
     def train(self, name: str = "Train", *, epochs: int = 0) -> None:
-        """Press Train, which may have another name, for this number of epochs, or as it is."""
+        """Press Train, which may have another name, for this number of epochs, or as it is, and look at the curves."""
         if epochs:
             self.set_options(**{"Max epochs": str(epochs)})
         name = _own(name)
@@ -176,6 +176,7 @@ class Person:
         buttons = [b for b in self.window.findChildren(QPushButton) if b.text() == name and b.isVisible()]
         start = next(b for b in buttons if not b.isCheckable())
         QTest.mouseClick(start, Qt.MouseButton.LeftButton)
+        self.tab("Runs")
 
     def train_to_the_end(self, *, epochs: int = 0) -> None:
         """Train and look at what comes of it."""

@@ -129,8 +129,9 @@ class ScreenReader:
         """Wait for a thing and press it."""
         thing = self.wait_for(role, name).thing
         actions = [name for name, *_ in self._call(thing, "Action", "GetActions")[0]]
-        assert "Press" in actions, f"{role} {name} can do {actions}"
-        self._call(thing, "Action", "DoAction", "i", (actions.index("Press"),))
+        does = next((action for action in actions if action in ("Press", "Toggle")), None)
+        assert does is not None, f"{role} {name} can do {actions}"
+        self._call(thing, "Action", "DoAction", "i", (actions.index(does),))
 
     def type_into(self, name: str, text: str) -> None:
         """Put the keyboard into a field of text, choose all of it and type."""

@@ -45,6 +45,7 @@ def test_an_example_is_changed_trained_tested_and_exported_by_keys_alone(visit: 
     with person.dialog(choose):
         person.press(Qt.Key.Key_T, CONTROL)
     person.press(Qt.Key.Key_F5)
+    person.press(Qt.Key.Key_3, ALT)
     person.wait_to_see("✓ Finished$", or_else="Failed|could not|cannot")
     person.look("trained")
     person.wait_to_see(r"RMSE in validation: [\d.]+ .* Test [\d.]+")

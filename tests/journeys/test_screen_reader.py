@@ -19,6 +19,7 @@ def test_an_example_is_trained_read_and_exported_with_a_screen_reader(qapp: QApp
         reader.type_into("^Max epochs", "3")
         reader.press("push button", "^OK$")
         reader.press("push button", "^Train$")
+        reader.press("radio button", "^Runs$")
         reader.wait_to_hear("Run 1.*: Training finished: all 3 epochs completed")
         reader.wait_for("label", "^✓ Finished$")
         reader.wait_to_read("^Accuracy in validation: 9[^a-z]*% after iteration 30, rising.*Test 9")

@@ -207,6 +207,7 @@ def test_a_run_outlives_its_window_and_the_next_one_finds_and_follows_it(
 def start(qtbot, window: MainWindow, path: Path) -> RunFolder:
     save(digits(1_000_000), path)
     window.open_path(path)
+    window.show_tab("runs")
     window.training.start()
     monitor = monitor_of(window)
     qtbot.waitUntil(lambda: bool(monitor.facts.progress.text("Iteration")), timeout=PATIENCE_MS)

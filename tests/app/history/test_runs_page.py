@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
@@ -17,11 +18,13 @@ from netwright.app.history.runs_page import FIRST, RunsPage
 from netwright.app.runs.monitor import NO_RESULT, UNDER_WAY
 from netwright.app.runs.segments import RunPage
 from netwright.app.window import MainWindow
+from netwright.engine.project.data import DataOptions
 from netwright.engine.project.file import save
 from netwright.engine.project.project import Project
 from netwright.engine.runs.experiments import ExperimentFolder, hold
 from netwright.engine.runs.folder import RunFolder, take_lock
 from netwright.engine.runs.trial_log import TrialLog
+from tests.app.fake_server import FakeServer
 from tests.app.history.runs_pages import click, rows, run_name, selected, shown, titles
 from tests.app.history.sample_runs import log_curves, made
 from tests.app.main_windows import Modal
@@ -280,3 +283,40 @@ def test_the_menu_key_offers_what_can_be_done_with_an_experiment(
     assert len(rows(page)) == 8
     choose("Show all trials")
     assert page.pages.currentWidget() is page.experiment
+
+
+# ---- training from here ----
+
+
+NAME = "Momentum × mini-batch size"
+"""The experiment in the rail."""
+
+
+@pytest.mark.parametrize("front", ["experiment", "comparison", "run"])
+def test_train_shows_its_run_whatever_was_chosen(
+    qtbot: QtBot, window: MainWindow, server: FakeServer, page: RunsPage, experiment: ExperimentFolder, front: str
+) -> None:
+    """And why it was refused; the run that was shown before can be chosen again."""
+    window.editor.apply("Data", replace(window.editor.project, data=DataOptions(source="digits")))
+    qtbot.waitUntil(lambda: NAME in titles(page))
+    click(page, NAME if front == "experiment" else "Run 1")
+    if front == "comparison":
+        click(page, "Run 2", CONTROL)
+    window.training.start()
+    assert (page.pages.currentWidget(), selected(page)) == (page.monitor, [])
+    server.refuse("train", "This machine has no GPU.")
+    head = page.monitor.facts.head
+    assert (head.reason.isVisible(), head.reason.text()) == (True, "This machine has no GPU.")
+    click(page, "Run 1")
+    assert (head.reason.text(), head.name.text()[:5]) == ("All epochs are done", "Run 1")
+
+
+def test_a_refusal_is_told_to_one_who_has_gone_on_to_an_experiment(
+    qtbot: QtBot, window: MainWindow, server: FakeServer, page: RunsPage, experiment: ExperimentFolder, errors: list
+) -> None:
+    window.editor.apply("Data", replace(window.editor.project, data=DataOptions(source="digits")))
+    qtbot.waitUntil(lambda: NAME in titles(page))
+    window.training.start()
+    click(page, NAME)
+    server.refuse("train", "This machine has no GPU.")
+    assert errors == [("The run cannot begin", "This machine has no GPU.")]
