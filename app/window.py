@@ -93,7 +93,7 @@ class MainWindow(QMainWindow):
         self.files = DocumentCommands(self)
         self.imports = ImportCommands(self, self.files)
         self.layer_times = LayerTimesOverlay(self, self.design, self.environment)
-        self.activations = ActivationsOverlay(self, self.design)
+        self.activations = ActivationsOverlay(self, self.design, self.training, self.layer_health.timeline)
         self.canvas_commands = CanvasCommands(self, self.design, self.layer_times)
         self.weights = WeightsCommands(self, self.dataset, self.training, self.files.open_asking)
         self.sweeps = SweepCommands(self, self.show_search)

@@ -6,35 +6,44 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QImage, qRgb
 
+from netwright.app.frame.run_timeline import RunTimeline
 from netwright.app.frame.tabs import DesignTab
 from netwright.app.shell import Shell
-from netwright.designer.language import noop, tr, translation
+from netwright.app.training import Training
+from netwright.designer.language import listed, noop, tr, translation
 from netwright.designer.scene.lens import NO_RUN, Lens, Remark
 from netwright.engine.core.part_registry import entries, required
 from netwright.engine.drawing.colour_maps import colours
 from netwright.engine.network.network import Network
+from netwright.engine.runs.checkpoint_files import all_checkpoints
 from netwright.engine.runs.history import in_order
 
 if TYPE_CHECKING:
     from netwright.app.history.run_history import RunHistory
+    from netwright.engine.runs.folder import RunFolder
 
+SETTLE_MS = 150
 METHODS: Mapping[Lens, str] = {"activations": "thumbnails", "attribution": "attributions"}
 NO_PART = noop("This installation has no analysis of trained networks.")
 
 
 class ActivationsOverlay(QObject):
     """Asks the engine for small pictures of all layers, of the newest run of the project that has ended, and shows them
-    on the canvas. To show them is a matter of the view: it changes neither the project nor its history."""
+    on the canvas; where the scrubber looks at an epoch, of the checkpoint of that epoch. To show them is a matter of
+    the view: it changes neither the project nor its history."""
 
-    def __init__(self, shell: Shell, design: DesignTab) -> None:
+    def __init__(self, shell: Shell, design: DesignTab, training: Training, timeline: RunTimeline) -> None:
         super().__init__(shell.dialog_parent)
         self._shell, self._design, self._lenses = shell, design, design.lenses
+        self._training, self._timeline = training, timeline
         self._lens: Lens = "structure"
         """The lens whose pictures are shown."""
         self.run: Path | None = None
+        self.iteration = 0
+        """That of the checkpoint that is shown; 0 for the result of the run."""
         self.place, self._count = 0, 1
         self._pictures: dict[str, list[QImage]] = {}
         """Pictures by the path of ids."""
@@ -46,6 +55,9 @@ class ActivationsOverlay(QObject):
         shell.documents.changed.connect(self.hide)
         self._lenses.changed.connect(self._follow)
         self._lenses.sample_stepped.connect(self.step)
+        self._settle = QTimer(self, singleShot=True, interval=SETTLE_MS)
+        self._settle.timeout.connect(self.show)
+        timeline.moved.connect(self._on_moved)
         self.offer()
 
     @property
@@ -69,8 +81,17 @@ class ActivationsOverlay(QObject):
         if self.is_on:
             self.show()
 
+    def _on_moved(self) -> None:
+        """Show another epoch, once the scrubber stands still."""
+        if self.is_on:
+            self._settle.start()
+
     def show(self) -> None:
-        """Find the newest run, and show the pictures of its layers for a sample."""
+        """Show the pictures of the layers for a sample: of the epoch that the scrubber looks at, else of the newest
+        run, which is looked for."""
+        if self._timeline.iterations is not None and (folder := self._training.run_folder) is not None:
+            self._show_epoch(folder, self._timeline.iterations)
+            return
         from netwright.app.history.run_history import RunHistory  # a start of the window does not pay for it
 
         if self._history is None:
@@ -81,9 +102,26 @@ class ActivationsOverlay(QObject):
         if self._history.is_read:
             self._on_runs()
 
-    def show_run(self, run: Path) -> None:
-        """Show the activations of the layers of a run."""
-        self.run = run
+    def _show_epoch(self, folder: "RunFolder", iterations: range) -> None:
+        """Show the pictures of the newest weights that were kept of an epoch, or say that there are none."""
+        self._remove()
+        best = self._training.monitor.facts.best_at if folder.best.is_dir() else 0
+        kept = sorted({best, *(checkpoint.iteration for checkpoint in all_checkpoints(folder))} - {0})
+        before = [iteration for iteration in kept if iteration < iterations.stop]
+        if before and before[-1] in iterations:
+            self.show_run(folder.path, before[-1])
+            return
+        per_epoch = self._timeline.strip.plot.steps_per_epoch
+        epoch, *nearest = (
+            -(-step // per_epoch) for step in (iterations.stop - 1, *before[-1:], *kept[len(before) :][:1])
+        )
+        names = listed([f"{other:,}" for other in nearest])
+        note = tr("The nearest epochs with weights: {epochs}.", epochs=names) if nearest else ""
+        self._tell(tr("No weights of epoch {epoch:,} were kept.", epoch=epoch), note=note)
+
+    def show_run(self, run: Path, iteration: int = 0) -> None:
+        """Show the activations of the layers of a run, or of its checkpoint of an iteration."""
+        self.run, self.iteration = run, iteration
         self.ask()
 
     def hide(self) -> None:
@@ -122,7 +160,7 @@ class ActivationsOverlay(QObject):
             for lens in METHODS:
                 self._lenses.refuse(lens, NO_RUN)
             self._shell.hint(translation(NO_RUN))
-        elif newest.path != self.run or not self._pictures:
+        elif newest.path != self.run or self.iteration or not self._pictures:
             self.show_run(newest.path)
 
     # ---- asking ----
@@ -134,7 +172,11 @@ class ActivationsOverlay(QObject):
         assert self.run is not None
         operation = required("operations", "explain")
         request = operation.request(
-            model=self.run, method=METHODS[self._lens], sample=str(self.place), folder=Path(self._folder)
+            model=self.run,
+            method=METHODS[self._lens],
+            sample=str(self.place),
+            folder=Path(self._folder),
+            iteration=self.iteration,
         )
         self._tell(tr("Looking at the layers…"))
         self._request = self._shell.server.ask(operation, request, self._take, self._on_error)
@@ -151,6 +193,10 @@ class ActivationsOverlay(QObject):
 
     def _on_error(self, message: str) -> None:
         self._request = None
+        if self.iteration:  # another epoch may have what this one lacks
+            self._remove()
+            self._tell(message, note=message)
+            return
         lens = self._lens
         self.hide()
         is_attribution = lens == "attribution"
@@ -171,14 +217,15 @@ class ActivationsOverlay(QObject):
         self._draw()
         answer = sample["outputs"][0].get("class")
         label = tr("labelled {label}", label=sample["label"]) if sample.get("label") else ""
-        note = ", ".join(filter(None, (label, tr("answer {answer}", answer=answer) if answer is not None else "")))
+        said = tr("answer {answer}", answer=answer) if answer is not None else ""
+        note = ", ".join(filter(None, (self._timeline.moment_text if self.iteration else "", label, said)))
         self._tell(note, tr("Sample {place:,} of {count:,}", place=sample["place"] + 1, count=self._count))
 
     # ---- the canvas ----
 
-    def _tell(self, text: str, sample: str = "") -> None:
+    def _tell(self, text: str, sample: str = "", note: str = "") -> None:
         """Say what is shown of which sample; without a sample what is under way."""
-        remark = Remark(shown=text, sample=sample)
+        remark = Remark(shown=text, sample=sample, note=note)
         for lens in METHODS:
             self._lenses.remark(lens, remark)
 

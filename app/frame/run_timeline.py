@@ -1,5 +1,6 @@
 """The timeline of the run that is shown, below the canvas."""
 
+import math
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -32,6 +33,14 @@ class RunTimeline(QObject):
     def moment(self) -> float | None:
         """The step that is looked at; None for the newest."""
         return self._strip.plot.moment if self._strip is not None else None
+
+    @property
+    def iterations(self) -> range | None:
+        """The iterations of the epoch that is looked at, until that moment; None for the newest."""
+        if (moment := self.moment) is None:
+            return None
+        per_epoch = self.strip.plot.steps_per_epoch
+        return range(max(0, math.ceil(moment / per_epoch) - 1) * per_epoch + 1, int(moment) + 1)
 
     @property
     def moment_text(self) -> str:

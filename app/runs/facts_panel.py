@@ -75,7 +75,7 @@ class FactsPanel(QWidget):
         self._set_rate = ""
         """The learn rate that was last set while the run trained, in words."""
         self._state = self._silence = ""
-        self._best_at = 0
+        self.best_at = 0
         """The iteration of the best weights."""
         self._has_released = self._is_replay = self._is_preparing = False
         self._offered = ""
@@ -151,7 +151,7 @@ class FactsPanel(QWidget):
         self._is_replay = self._is_catching_up = False
         self._silence = self._offered = self._warning = ""
         self._curves = RunCurves()
-        self._best_at = 0
+        self.best_at = 0
         self.head.show_offer("")
         for watchable in WATCHABLE:
             self.head.buttons.more.show_watched(watchable, is_on=False)
@@ -254,7 +254,7 @@ class FactsPanel(QWidget):
         steps, has_best = self._started.steps_per_epoch if self._started else 0, False
         if self._folder is not None:
             has_best = (self._folder.path / "best").is_dir()
-        epoch = math.ceil(self._best_at / steps) if steps else 0
+        epoch = math.ceil(self.best_at / steps) if steps else 0
         self.head.buttons.show_kept(epoch if has_best else 0)
 
     def _show_end(self, outcome: Outcome) -> None:
@@ -297,7 +297,7 @@ class FactsPanel(QWidget):
             case Health():
                 self.head.buttons.more.show_watched("layers", is_on=True)
             case Best():
-                self._best_at = event.iteration
+                self.best_at = event.iteration
                 self.head.show_best()
                 self._show_kept()
                 self.progress.set(BEST, best_text(event))

@@ -31,9 +31,10 @@ from netwright.engine.project.preparation import FILE, Preparation
 from netwright.engine.project.stored_facts import facts_of, of_network
 from netwright.engine.project.weights import weights_path
 from netwright.engine.project.weights_matching import MatchReport
-from netwright.engine.runs.checkpoint_files import way_on
+from netwright.engine.runs.checkpoint_files import Checkpoint, place, way_on
 from netwright.engine.runs.folder import RunFolder, frozen_code
 from netwright.engine.runs.model_files import ModelChoice, ModelFiles, model_files
+from netwright.engine.training.checkpoints import weights_in
 
 
 def open_model(named: ModelChoice | Path, *, needs_weights: bool = True) -> Model:
@@ -73,6 +74,11 @@ def _of_run(folder: RunFolder, choice: ModelChoice) -> Model:
     info = folder.read_info()
     note = f"Weights of the {'best validation' if weights_path == folder.best else 'last iteration'}"
     note += f", iteration {manifest['iteration']:,}." if "iteration" in manifest else "."
+    kept = weights_path.name
+    if choice.iteration and choice.iteration != manifest.get("iteration"):
+        checkpoint = Checkpoint(place(folder, choice.iteration), choice.iteration)
+        weights, kept = weights_in(checkpoint), checkpoint.path.relative_to(folder.path).as_posix()
+        note = f"Weights of the checkpoint of iteration {choice.iteration:,}."
     return Model(
         path=path,
         project=load(folder.project).project,
@@ -85,7 +91,7 @@ def _of_run(folder: RunFolder, choice: ModelChoice) -> Model:
         dataset=_stored_facts(manifest),
         record=Preparation.load(weights_path) if FILE in manifest["files"] else None,
         run=folder,
-        kept=weights_path.name,
+        kept=kept,
     )
 
 

@@ -30,6 +30,7 @@ from netwright.engine.project.bindings import Wanted, folding, wanted_of
 from netwright.engine.project.dataset_info import DatasetInfo
 from netwright.engine.project.preparation import Preparation
 from netwright.engine.project.project import Project
+from netwright.engine.runs.checkpoint_files import TENSORS
 from netwright.engine.runs.data_record import DataRecord, read_record
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.training.precision import Precision
@@ -75,7 +76,7 @@ class Model:
     run: RunFolder | None = None
     """The run that it comes from, which keeps what is computed about it."""
     kept: str = ""
-    """`best` or `last`: which weights of a run these are; else the name of the file."""
+    """`best` or `last`, or the folder of a checkpoint: which weights of a run these are; else the name of the file."""
     devices: tuple[torch.device, ...] = (DEVICE,)
     """Where the network computes, several times the same for the CPU divided by cores; what it takes and gives is on
     the CPU."""
@@ -130,7 +131,7 @@ class Model:
     @cached_property
     def hash(self) -> str:
         """SHA-256 of the weights of a run."""
-        return sha256(self.weights_folder() / WEIGHTS)
+        return sha256(self.weights_folder() / (WEIGHTS if self.kept in ("best", "last") else TENSORS))
 
     @cached_property
     def analysis(self) -> Analysis:

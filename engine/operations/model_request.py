@@ -49,7 +49,8 @@ class ModelRequest(Request):
         assumptions = Assumptions(self.pixels, self.classes)
         if self.classes_file is not None:
             assumptions = Assumptions(self.pixels, _lines(self.classes_file))
-        return ModelChoice(self.model, self.weights, self.trusted, getattr(self, "device", "cpu"), assumptions)
+        device, iteration = getattr(self, "device", "cpu"), getattr(self, "iteration", 0)
+        return ModelChoice(self.model, self.weights, self.trusted, device, assumptions, iteration=iteration)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.core.part_registry import required
 from netwright.engine.project.import_kinds import KINDS, WITHOUT_GRAPH, can_import, kind_of
 from netwright.engine.project.preparation import PIXELS
+from netwright.engine.runs.checkpoint_files import place
 from netwright.engine.runs.folder import RunFolder, open_run, origin
 from netwright.engine.runs.model_registry import located
 
@@ -34,7 +35,8 @@ class Assumptions:
 class ModelChoice:
     """A model as a user names it; a registered one by its file. weights: `best` or `last` of a run; empty: its result.
     trusted: whether its user code may run this time. device: a word of `DEVICE_WORDS`. assumptions: what the user says
-    of a network from elsewhere. base: folder of a project's files, if not beside it."""
+    of a network from elsewhere. base: folder of a project's files, if not beside it. iteration: that of a checkpoint
+    of a run, in place of its result."""
 
     path: Path
     weights: str = ""
@@ -42,6 +44,7 @@ class ModelChoice:
     device: str = "cpu"
     assumptions: Assumptions = Assumptions()
     base: Path | None = None
+    iteration: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", located(self.path))
@@ -51,7 +54,7 @@ class ModelChoice:
         """Times and sizes of the files that change with the model."""
         stamps = []
         names = (path / MANIFEST for path in (self.path / "best", self.path / "last"))
-        for file in (self.path, *names, self.path / RUN):
+        for file in (self.path, *names, self.path / RUN, place(RunFolder(self.path), self.iteration)):
             with contextlib.suppress(OSError):
                 status = file.stat()
                 stamps.append((str(file), status.st_mtime_ns, status.st_size, status.st_ino))

@@ -264,6 +264,15 @@ def read(checkpoint: Checkpoint, *, by_shards: bool = False) -> JsonState:
     return state
 
 
+def weights_in(checkpoint: Checkpoint) -> dict[str, torch.Tensor]:
+    """Return the weights and statistics of the network in a checkpoint. Raises `UserError`."""
+    state = read(checkpoint)
+    try:
+        return dict(state["unit"]["network"])
+    except (KeyError, TypeError):
+        raise UserError(f"The checkpoint {checkpoint.path} does not fit this version of Netwright.") from None
+
+
 def to_json_state(value: Any, tensors: list[torch.Tensor], shards: list[Any] | None = None) -> Any:
     """Return the value as JSON; tensors are appended to the list, and their indices stand for them; sharded ones to
     `shards`."""

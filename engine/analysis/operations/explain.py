@@ -72,6 +72,9 @@ class ExplainRequest(DataOfModelRequest):
     folder: Annotated[
         Path | None, Argument("where the arrays go if the run's folder cannot be written", faces=("window",))
     ] = None
+    iteration: Annotated[
+        int, Argument("iteration whose checkpoint is explained (default: 0, the result)", faces=("window",))
+    ] = 0
     fresh: Fresh = False
     device: Device = "auto"
 
@@ -102,7 +105,7 @@ class ExplainResult(Result):
     method: str
     title: str
     weights: str
-    """`best` or `last`."""
+    """`best` or `last`, or the folder of a checkpoint."""
     arrays: Mapping[str, list[int]]
     """Shapes of the arrays in `file`, by name."""
     notes: list[str]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pytestqt.qtbot import QtBot
 
 from netwright.app.frame.activations_overlay import ActivationsOverlay, read_pictures, visible
 from netwright.app.window import MainWindow
@@ -13,6 +14,7 @@ from netwright.engine.network.network import Network
 from netwright.engine.project.project import Project
 from netwright.engine.runs.summary import RunSummary
 from tests.app.fake_server import FakeServer
+from tests.app.history.sample_runs import log_curves, made
 from tests.builders import chain, layer
 
 RUN = Path("/runs/1")
@@ -75,6 +77,38 @@ def test_the_newest_run_is_shown_sample_by_sample(
     window.design.lenses.choose("structure")
     assert server.cancelled == ["explain"] * 2
     assert not bar.sample.text()
+
+
+def test_the_scrubber_shows_the_checkpoint_of_an_epoch(
+    overlay: ActivationsOverlay, window: MainWindow, server: FakeServer, tmp_path: Path, qtbot: QtBot
+) -> None:
+    """And says of which epochs there are weights where none were kept."""
+    run = made(tmp_path, "a", 1.0, of="untitled")
+    for iteration in (30, 40):  # epochs 3 and 4, of 10 iterations each
+        (run.checkpoints / f"{iteration:09d}").mkdir()
+    (run.checkpoints / "000000001").rmdir()
+    log_curves(run, epochs=4, steps_per_epoch=10, seconds=1.0)
+    window.training.follow(run)
+    window.design.show_strip(is_shown=True)
+    strip, bar = window.layer_health.timeline.strip, window.design.lens_bar
+    qtbot.waitUntil(lambda: strip.plot.last_step == 40)
+    strip.plot.go_to(30)
+    window.design.lenses.choose("activations")
+    asked = server.asked[-1]
+    assert (asked.given["model"], asked.given["iteration"]) == (str(run.path), 30)
+    answered(overlay, server, tmp_path, next(iter(window.editor.project.network.layers)))
+    assert bar.text.text() == "at epoch 3, labelled cat, answer dog"
+    num_asked = server.count("explain")
+    strip.plot.go_to(20)
+    qtbot.waitUntil(lambda: bar.text.text() == "No weights of epoch 2 were kept.")
+    assert not window.design.canvas.network_scene.strips.images
+    assert window.design.lenses.remarks["activations"].note == "The nearest epochs with weights: 3."
+    assert server.count("explain") == num_asked
+    strip.plot.go_to(30)
+    qtbot.waitUntil(lambda: server.count("explain") > num_asked)
+    server.refuse("explain", "The run has no trained weights yet.")
+    assert bar.text.text() == "The run has no trained weights yet."
+    assert window.design.lenses.current == "activations"
 
 
 def test_without_a_run_it_says_what_to_do_first(overlay: ActivationsOverlay, window: MainWindow, monkeypatch) -> None:

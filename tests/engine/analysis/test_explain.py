@@ -18,13 +18,18 @@ from sklearn.inspection import partial_dependence as sklearn_dependence
 
 from netwright.engine.analysis.activations import attention, reduced
 from netwright.engine.analysis.embeddings import embedding, principal_components
+from netwright.engine.analysis.explanation_files import explain_run
 from netwright.engine.analysis.explanations import FOLDER, METHODS, Question, explain
+from netwright.engine.analysis.operations.explain import ExplainRequest
 from netwright.engine.analysis.subject import Subject, rows_of
 from netwright.engine.cli.main import main
 from netwright.engine.core.errors import UserError
 from netwright.engine.lowering.attention_maps import weights_of
 from netwright.engine.models.open_model import open_model
 from netwright.engine.project.project import Project
+from netwright.engine.runs.checkpoint_files import all_checkpoints
+from netwright.engine.runs.folder import RunFolder
+from netwright.engine.runs.model_files import ModelChoice
 from netwright.engine.runs.reported_pictures import ATTENTION, read_pictures
 from netwright.engine.training.attention_recorder import GAP, side_by_side
 from tests.builders import chain, layer
@@ -97,6 +102,31 @@ def sequences(tmp_path_factory: pytest.TempPathFactory) -> Path:
         layer("softmax"),
     )
     return trained(folder, network, {"source": "arrays", "path": str(folder / "a.npz")})
+
+
+# ---- checkpoints ----
+
+
+def test_the_canvas_shows_the_checkpoint_of_another_iteration(tmp_path: Path) -> None:
+    """Of a fitted line y = 2x, whose one weight rises with each epoch, and what a run kept no checkpoint of."""
+    x = np.linspace(-1, 1, 64, dtype=np.float32)[:, None]
+    np.savez(tmp_path / "a.npz", x=x, y=2 * x[:, 0])
+    network = chain(layer("feature_input", channels=1, normalization="none"), layer("fully_connected", outputs=1))
+    data = {"source": "arrays", "path": str(tmp_path / "a.npz"), "task": "numbers"}
+    kept = {"checkpoint_unit": "epochs", "checkpoint_frequency": 1, "checkpoints_kept": 10}
+    run = trained(tmp_path, network, data, max_epochs=3, **kept)
+    folder = RunFolder(run)
+    iterations = sorted(checkpoint.iteration for checkpoint in all_checkpoints(folder))
+    assert len(iterations) == 3
+    models = [open_model(ModelChoice(run, iteration=iteration)) for iteration in iterations]
+    weights = [[float(value.sum()) for value in model.weights.values()] for model in models if model.weights]
+    assert len({tuple(values) for values in weights}) == 3, "each epoch has its own"
+    assert models[0].notes == (f"Weights of the checkpoint of iteration {iterations[0]:,}.",)
+    assert len({model.hash for model in models}) == 3, "so that no answer about one is taken for another's"
+    told = explain_run(ExplainRequest(model=run, method="thumbnails", iteration=iterations[0]))
+    assert told.weights == f"checkpoints/{iterations[0]:09d}"
+    with pytest.raises(UserError, match="cannot be used"):
+        open_model(ModelChoice(run, iteration=iterations[-1] + 1))
 
 
 # ---- images ----
