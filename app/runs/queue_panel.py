@@ -1,11 +1,12 @@
 """The queue of runs in the window: its entries, what the user can do with them, and the panel of those that have no
 run yet. The queue itself needs no window."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QFileSystemWatcher, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QMouseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
@@ -15,6 +16,7 @@ from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.engine_messages import message_text
 from netwright.designer.language import tr
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.files import make_private_folder
 from netwright.engine.runs import queued_answers
 from netwright.engine.runs.folder import RunFolder
 from netwright.engine.runs.history import ProjectKey
@@ -26,10 +28,13 @@ if TYPE_CHECKING:
     from netwright.engine.runs.queue import Entry
 
 LOOK_MS = 1000
+SOON_MS = 100
+"""Pause after a change in the folder: an entry has two files."""
 
 
 class QueueController(QObject):
-    """Reads and changes the queue. It is read once a second while runs are waiting or the panel is visible."""
+    """Reads and changes the queue. It is read once a second while runs are waiting or the panel is visible, and when a
+    file comes into its folder or leaves it: a terminal adds to it, too."""
 
     changed = Signal()
     began = Signal(object)
@@ -50,6 +55,10 @@ class QueueController(QObject):
         """The project whose entries are shown; None for all."""
         self._timer = QTimer(self, interval=look_ms)
         self._timer.timeout.connect(self.look)
+        self._watcher = QFileSystemWatcher(self)
+        self._soon = QTimer(self, singleShot=True, interval=SOON_MS)
+        self._soon.timeout.connect(self.look)
+        self._watcher.directoryChanged.connect(self._soon.start)
         news.added.connect(self.look)
 
     @property
@@ -79,6 +88,7 @@ class QueueController(QObject):
 
     def look(self) -> None:
         """Read the queue, and emit what has changed."""
+        self._watch()
         entries, is_worked = self.queue.entries(), self.queue.is_worked()
         shares = [holding.text for holding in holdings() if holding.kind == EXPERIMENT] if entries else []
         were_waiting, were_running = ({entry.id for entry in some} for some in (self.waiting, self.running))
@@ -96,6 +106,13 @@ class QueueController(QObject):
             self._timer.start()
         else:
             self._timer.stop()
+
+    def _watch(self) -> None:
+        """Watch the folder, which is made for the first entry of another program."""
+        if not self._watcher.directories():
+            with contextlib.suppress(OSError):
+                make_private_folder(self.queue.folder)
+                self._watcher.addPath(str(self.queue.folder))
 
     def add(
         self, text: str, title: str, project_path: str, *, after: RunFolder | None, begins: bool = True, **allowed: Any
@@ -159,7 +176,9 @@ class QueueController(QObject):
     def close(self) -> None:
         """Stop reading the queue."""
         news.added.disconnect(self.look)
-        self._timer.stop()
+        self._watcher.directoryChanged.disconnect()
+        for timer in (self._timer, self._soon):
+            timer.stop()
 
 
 MOST_ROWS = 6

@@ -50,6 +50,18 @@ def press(panel: QueuePanel, id: int, words: str) -> None:
     buttons[words].click()
 
 
+def test_what_a_terminal_adds_and_removes_is_seen_while_nobody_looks(qtbot: QtBot, keeper: QueueController) -> None:
+    """The window is idle: nothing waits, and the panel is hidden."""
+    keeper.look()
+    assert not keeper._timer.isActive()
+    terminal = Queue(keeper.queue.folder)
+    number = terminal.add("{}", "one").id
+    qtbot.waitUntil(lambda: [entry.title for entry in keeper.entries] == ["one"])
+    keeper._timer.stop()
+    terminal.remove(number)
+    qtbot.waitUntil(lambda: keeper.entries == [])
+
+
 def test_nothing_is_shown_without_a_queue_and_what_others_add_is_seen(
     qtbot: QtBot, keeper: QueueController, panel: QueuePanel
 ) -> None:
