@@ -35,13 +35,13 @@ from netwright.designer.forms.row import sentence
 from netwright.designer.language import in_sentence, noop, tr, translation
 from netwright.engine.project.check_augmentation import augmentation_problems
 from netwright.engine.project.data import DataOptions
-from netwright.engine.project.dataset_info import DatasetInfo
+from netwright.engine.project.dataset_info import DamageWarning, DatasetInfo
 from netwright.engine.project.sweeps import varied_paths
 from netwright.engine.project.user_code import is_data_untrusted
 
-DAMAGED = re.compile(r"([\d,]+) .*left out because of damage")
-COLON, SEMICOLON = re.compile(": |："), re.compile("[;；]")
+COLON = re.compile(": |：")
 """In Chinese sentences as well."""
+MOST_NAMED = 2
 CANCEL, AGAIN, TRUST, ANOTHER = noop("Cancel"), noop("Try again"), noop("Trust the code…"), noop("Another kind…")
 CURED = frozenset({"table", "series", "sequences"})
 """Sources of which the engine knows cures, where they are refused."""
@@ -245,11 +245,13 @@ class DataTab(QWidget):
         options, info = self._editor.project.data, self._dataset.info
         items = [*self.files.items(), *self.checks.items()]
         for warning in info.warnings if info is not None and self._dataset.is_current else ():
-            title, detail = [*COLON.split(in_words(warning, options, self._documents.base), maxsplit=1), ""][:2]
-            if match := DAMAGED.match(warning):  # as the engine says it
-                title = tr("{count} damaged, left out", count=match[1])
+            title, tip = [*COLON.split(in_words(warning, options, self._documents.base), maxsplit=1), ""][:2]
+            detail = tip
+            if isinstance(warning, DamageWarning):
+                title = tr("{count} damaged, left out", count=f"{len(warning.paths):,}")
+                detail = ", ".join(warning.paths[:MOST_NAMED])
             show = (tr("Show"), lambda: self.findings.review.setChecked(True))
-            items.append(LineItem("warning", title, SEMICOLON.split(detail, maxsplit=1)[0], detail, (show,)))
+            items.append(LineItem("warning", title, detail, tip, (show,)))
         lead = self.files.lead or self.checks.lead if self._is_settled else ""
         self.findings.show_items(lead, items if self._is_settled else ())
         self.findings.review.setVisible(self._shown is not None)

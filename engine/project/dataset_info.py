@@ -1,6 +1,6 @@
 """Facts about a data source without loading it: sizes of the splits, input types, targets."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -126,6 +126,19 @@ class Forecast:
     period: int = 0
 
 
+class DamageWarning(str):
+    """The warning that files are left out because of damage. `paths` are those of the files, in the folder of the
+    data."""
+
+    def __new__(cls, text: str, paths: Sequence[str] = ()) -> "DamageWarning":
+        """Add the paths to a text."""
+        warning = super().__new__(cls, text)
+        warning.paths = tuple(paths)
+        return warning
+
+    paths: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class DatasetInfo:
     """Facts about the data that the window and `check` need.
@@ -191,6 +204,7 @@ class DatasetInfo:
             "notes": list(self.notes),
             "resident_because": self.resident_because,
             "warnings": list(self.warnings),
+            "damaged": {warning: warning.paths for warning in self.warnings if isinstance(warning, DamageWarning)},
             **({"held_bytes": self.held_bytes} if self.held_bytes else {}),
             **({"forecast": asdict(self.forecast)} if self.forecast else {}),
         }
@@ -222,7 +236,9 @@ class DatasetInfo:
             )
             for t in data["targets"]
         )
-        because, warnings = data.get("resident_because", ""), tuple(data.get("warnings", ()))
+        because, damaged = data.get("resident_because", ""), data.get("damaged", {})
+        texts = data.get("warnings", ())
+        warnings = tuple(DamageWarning(text, damaged[text]) if text in damaged else text for text in texts)
         forecast_data = data.get("forecast")
         forecast = Forecast(**{**forecast_data, "targets": tuple(forecast_data["targets"])}) if forecast_data else None
         num_bytes = data.get("held_bytes", 0)

@@ -36,7 +36,7 @@ from netwright.engine.data.sources.source import (
 )
 from netwright.engine.data.sources.split_keys import groups_of_names
 from netwright.engine.project.data import DataOptions
-from netwright.engine.project.dataset_info import InputInfo
+from netwright.engine.project.dataset_info import DamageWarning, InputInfo
 from netwright.engine.project.preparation import SoundPreparation
 from netwright.engine.project.sources.audio import AUDIO_SUFFIXES, LEAST_RATE, MOST_RATE, is_sound
 
@@ -252,7 +252,7 @@ def _whole(files: LabelledFiles, bad: Sequence[tuple[str, str]]) -> LabelledFile
     unusable = {name for name, _ in bad}
     places = np.flatnonzero([name not in unusable for name in files.names])
     warning = f"{are} left out because of damage: {examples}; data.bad_samples=fatal has them end a run."
-    return files.only(places, warning)
+    return files.only(places, DamageWarning(warning, [name for name, _ in bad]))
 
 
 def _looked_at(files: LabelledFiles, names: Sequence[str]) -> tuple[list[SoundFacts], list[tuple[str, str]]]:

@@ -34,7 +34,7 @@ from netwright.engine.data.sources.source import (
     refuse_too_large,
 )
 from netwright.engine.project.data import DataOptions
-from netwright.engine.project.dataset_info import InputInfo
+from netwright.engine.project.dataset_info import DamageWarning, InputInfo
 from netwright.engine.project.sources import images as declaration
 
 MOST_THREADS = 8
@@ -105,7 +105,7 @@ def whole_files(options: DataOptions, folder: Path, names: Sequence[str]) -> tup
     examples = listed([f"{name} ({why})" for name, why in flaws])
     are = "1 image file is" if len(flaws) == 1 else f"{len(flaws):,} of {len(names):,} image files are"
     warning = f"{are} left out because of damage: {examples}; data.bad_samples=fatal has them end a run."
-    return [name for name in names if name not in bad], [warning]
+    return [name for name in names if name not in bad], [DamageWarning(warning, [name for name, _ in flaws])]
 
 
 def common_shape(

@@ -272,6 +272,22 @@ def test_gaps_stand_above_the_rows_with_cures_that_can_be_undone(
     assert window.editor.project.data.missing_values == "auto"
 
 
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+def test_damaged_files_are_named_by_their_paths(
+    window: MainWindow, server: FakeServer, tab: DataTab, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    """Whatever the language of the window, and with a colon or a semicolon in a name."""
+    text = "3 of 12 image files are left out because of damage: a: b;c.png (it is empty), d.png, e.png."
+    monkeypatch.setattr(
+        "netwright.app.data.data_tab.in_words", lambda *_: "没有图像：" if language == "zh_CN" else text
+    )
+    choose(window, source="images", path="/pictures")
+    server.answer("facts", {**facts(9), "warnings": [text], "damaged": {text: ["a: b;c.png", "d.png", "e.png"]}})
+    server.answer("preview", {})
+    (item,) = (item for item in tab.findings.items if item.severity == "warning")
+    assert (item.title, item.detail) == ("3 damaged, left out", "a: b;c.png, d.png")
+
+
 def test_findings_about_old_data_go_when_other_data_is_read(
     window: MainWindow, server: FakeServer, tab: DataTab
 ) -> None:

@@ -20,6 +20,7 @@ from netwright.engine.data.sources.image_file import read
 from netwright.engine.data.sources.image_reading import bad_pictures
 from netwright.engine.data.sources.images_reader import Images
 from netwright.engine.project.data import DataOptions
+from netwright.engine.project.dataset_info import DamageWarning, DatasetInfo
 from netwright.engine.project.project import Project, set_option
 
 LENIENT = DataOptions(source="images", path="pets", validation_share=0.0, test_share=0.0)
@@ -435,6 +436,9 @@ def test_files_that_cannot_be_used_are_left_out_with_a_warning(tmp_path):
     (warning,) = found.warnings
     assert warning.startswith("9 of 205 image files are left out because of damage: cat/000.jpg (it is damaged")
     assert "cat/002.gif (i" in warning
+    assert isinstance(warning, DamageWarning)
+    assert (len(warning.paths), warning.paths[0]) == (9, "cat/000.jpg")
+    assert DatasetInfo.read(found.write()).warnings[0].paths == warning.paths
     assert warning.endswith("and 4 more; data.bad_samples=fatal has them end a run.")
     assert "Left out: cat/notes.txt (1 entry is not an image file)." in found.notes
     for is_streamed in (False, True):
