@@ -83,13 +83,18 @@ class TopBar(QWidget):
 
     def _segments(self) -> QWidget:
         segments = SegmentRow(margin=4, spacing=0)
-        self._group = segments.group
+        self._group, self._tab = segments.group, ""
         self._tabs: dict[str, QPushButton] = {}
         for key, label in TABS:
             button = self._tabs[key] = segments.add(translation(label), padding=SEGMENT_PADDING)
             button.setMinimumWidth(max(60, button.minimumWidth()))
-            button.clicked.connect(lambda _=False, key=key: self.tab_chosen.emit(key))
+            button.toggled.connect(lambda is_on, key=key: self._choose(key) if is_on else None)
         return segments
+
+    def _choose(self, key: str) -> None:
+        """Choose a tab that was toggled: by a click, or by a screen reader, which does not click."""
+        if key != self._tab:
+            self.tab_chosen.emit(key)
 
     def _fill_right(self, side: QWidget, actions: Mapping[str, QAction]) -> None:
         row = QHBoxLayout(side)
@@ -166,6 +171,7 @@ class TopBar(QWidget):
     def set_tab(self, key: str) -> None:
         """Show which tab is chosen; the start page is none of them. Train is the next step in Design and Data; Runs has
         another one."""
+        self._tab = key
         theme.mark(self.train, "primary", key != "runs")
         self._dress_train()
         self._group.setExclusive(False)

@@ -60,8 +60,13 @@ class LensBar(QFrame):
         self.buttons: dict[Lens, QPushButton] = {}
         for lens in LENSES:
             button = self.buttons[lens] = segments.add(translation(LABELS[lens]))
-            button.clicked.connect(lambda _=False, lens=lens: self._lenses.choose(lens))
+            button.toggled.connect(lambda is_on, lens=lens: self._choose(lens) if is_on else None)
         return segments
+
+    def _choose(self, lens: Lens) -> None:
+        """Choose a lens that was toggled: by a click, or by a screen reader, which does not click."""
+        if lens != self._lenses.current:
+            self._lenses.choose(lens)
 
     def _make_folded(self) -> QToolButton:
         button = QToolButton()

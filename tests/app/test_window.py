@@ -279,6 +279,15 @@ def test_a_refused_run_says_why_wherever_one_is(
     assert errors == ([("The run cannot begin", REFUSAL)] if tab == "design" else [])
 
 
+def test_a_screen_reader_chooses_tabs_and_lenses(window: MainWindow) -> None:
+    """It toggles a button that is one of several, and does not click it."""
+    window.open_path(DIGITS)
+    window.design.lens_bar.buttons["cost"].toggle()
+    assert window.design.lenses.current == "cost"
+    window.bar._tabs["runs"].toggle()
+    assert (window.tabs.current, window.tabs.stack.currentWidget()) == ("runs", window.tabs.page("runs"))
+
+
 def test_layers_that_nobody_gave_a_place_do_not_lie_on_one_spot(window: MainWindow, tmp_path: Path) -> None:
     path = tmp_path / "by_hand.netwright"
     save(Project(classifier()), path)
