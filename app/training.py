@@ -221,7 +221,7 @@ class Training(QObject):
         requested = self.phase
         self._lifecycle.take(Step.REFUSED)
         self._prepared = ""
-        self.follow(RunFolder(Path(answer["run_dir"])))
+        self.follow(RunFolder(Path(answer["run_dir"])), is_started=True)
         self.queue_follower.add_pending()
         if requested in (Phase.STOP_WHEN_READY, Phase.STOP_AFTER_EPOCH_WHEN_READY):
             self.stop(after_epoch=requested is Phase.STOP_AFTER_EPOCH_WHEN_READY)
@@ -241,8 +241,9 @@ class Training(QObject):
 
     # ---- following a run ----
 
-    def follow(self, folder: "RunFolder") -> None:
-        """Show a run, from its first event on, and follow it if it is alive."""
+    def follow(self, folder: "RunFolder", *, is_started: bool = False) -> None:
+        """Show a run, from its first event on, and follow it if it is alive. One that was just started here is
+        followed in any case: where it has ended at once, its end is told."""
         from netwright.app.runs.run_follower import RunFollower, UnseenRuns, recorded_outcome
 
         monitor = self.monitor
@@ -250,7 +251,7 @@ class Training(QObject):
             self._unseen = UnseenRuns(self)
             self._unseen.ended.connect(self._on_unseen_ended)
         try:
-            outcome = recorded_outcome(folder)
+            outcome = None if is_started else recorded_outcome(folder)
         except UserError as error:
             self._shell.show_error(tr("The run cannot be shown"), str(error))
             return

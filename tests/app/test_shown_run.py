@@ -364,6 +364,22 @@ def test_a_stop_pressed_early_is_not_lost_when_the_run_is_found_alive_before_its
     os.close(lock)
 
 
+def test_the_end_of_a_run_that_was_over_before_it_was_shown_is_told(
+    qtbot: QtBot, window: MainWindow, server: FakeServer, one: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was short, or the window busy: it is news all the same."""
+    told: list[str] = []
+    monkeypatch.setattr(window.notifier, "notify", lambda name, sentence, is_bad: told.append(f"{name}: {sentence}"))
+    window.open_path(one)
+    window.editor.apply("Data", replace(window.editor.project, data=DataOptions(source="digits")))
+    window.training.start()
+    run = ended_run_of(one, "run")
+    update_info(run, state="finished")
+    server.answer("train", {"run_dir": str(run.path)})
+    qtbot.waitUntil(lambda: not window.training.is_running)
+    assert told == ["run: Training finished: all epochs are done"]
+
+
 def test_a_run_that_ended_is_resumed_with_more_epochs(
     qtbot: QtBot, window: MainWindow, one: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
