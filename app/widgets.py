@@ -123,6 +123,12 @@ class FlowRow(QWidget):
         """Return true: a narrow window needs more rows."""
         return True
 
+    @property
+    def line_width(self) -> int:
+        """The width that all widgets take in one row."""
+        widths = [widget.sizeHint().width() + self.gap for widget in self.widgets if not widget.isHidden()]
+        return sum(widths) - self.gap
+
     def heightForWidth(self, width: int) -> int:
         """Return the height of all rows."""
         return max((place.bottom() + 1 for place in self._places(width)), default=0)

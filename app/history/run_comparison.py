@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QFont, QIcon
+from PySide6.QtGui import QFont, QIcon, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -31,6 +31,7 @@ from netwright.app.plots.words import metric_title
 from netwright.app.runs.run_texts import label_of, letters_of, option_label, option_text, state_in_words, text_of
 from netwright.app.runs.segments import PairPage, Segments
 from netwright.app.runs.watched_page import WatchedPair
+from netwright.app.widgets import FlowRow
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.engine_messages import title_text
@@ -45,7 +46,11 @@ from netwright.engine.runs.summary import RunSummary
 
 FACTS = ("created", "seconds", "environment", "epochs")
 REDRAW_MS = 33
-LABEL_WIDTH, RUN_WIDTH = 220, 240
+LABEL_WIDTH, RUN_WIDTH, LEAST_RUN_WIDTH = 220, 240, 140
+AROUND_TABLE = 72
+"""Margins beside the table, and its scroll bar."""
+NARROW = 800
+"""Width of the page below which the slider has no word beside it."""
 MOST_CURVES = 8
 """More curves in one plot could not be told apart."""
 ONLY_TWO = noop("The answers of two runs that have ended can be compared.")
@@ -158,10 +163,7 @@ class ComparePage(QWidget):
         row.addWidget(self.back)
         return row
 
-    def _make_controls(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addStretch(1)
+    def _make_controls(self) -> FlowRow:
         self.along = QComboBox()
         self.along.setAccessibleName(tr("Horizontal axis of the curves"))
         for key in get_args(Along):
@@ -174,15 +176,21 @@ class ComparePage(QWidget):
         for box, is_on in ((self.training, True), (self.validation, True), (self.is_log, False)):
             box.setChecked(is_on)
             box.toggled.connect(self._on_controls)
-        label = QLabel(tr("Smoothing"))
+        self.smoothing_label = label = QLabel(tr("Smoothing"))
         theme.mark(label, "role", "muted")
         self.smoothing = QSlider(Qt.Orientation.Horizontal)
         self.smoothing.setAccessibleName(tr("Smoothing of the training curves"))
         self.smoothing.setRange(0, 99)
-        self.smoothing.setFixedWidth(100)
+        self.smoothing.setToolTip(tr("Smoothing of the training curves"))
+        self.smoothing.setFixedWidth(80)
         self.smoothing.setValue(60)
         self.smoothing.valueChanged.connect(self._on_controls)
         label.setBuddy(self.smoothing)
+        smoothing = QWidget()
+        pair = QHBoxLayout(smoothing)
+        pair.setContentsMargins(0, 0, 0, 0)
+        pair.addWidget(label)
+        pair.addWidget(self.smoothing)
         self.whole = QPushButton()
         self.whole.setAccessibleName(tr("Show the whole runs"))
         self.whole.setToolTip(tr("Show the whole runs again; a double click on a plot does the same"))
@@ -193,12 +201,19 @@ class ComparePage(QWidget):
             lambda path: write_runs_csv(path, self.traces.traces),
             lambda: count_of(self.traces.traces),
         )
-        for widget in (
-            *(self.training, self.validation, self.is_log),
-            *(label, self.smoothing, self.quantity, self.along, self.whole, self.export),
-        ):
-            row.addWidget(widget)
-        return row
+        shown = (
+            self.training,
+            self.validation,
+            self.is_log,
+            smoothing,
+            self.quantity,
+            self.along,
+            self.whole,
+            self.export,
+        )
+        self.controls = FlowRow(has_end=True)
+        self.controls.show_widgets(shown)
+        return self.controls
 
     def _make_plots(self) -> QWidget:
         holder = QWidget()
@@ -296,6 +311,7 @@ class ComparePage(QWidget):
             self.quantity.setCurrentIndex(max(0, self.quantity.findData(current)))
             self.quantity.blockSignals(False)
         self.quantity.setVisible(len(names) > 1)
+        self._place_controls()
         self.cards[0].setVisible(bool(names) or not self.traces.is_read)
         self._on_controls()
 
@@ -306,7 +322,12 @@ class ComparePage(QWidget):
 
     def _on_part_changed(self) -> None:
         self.whole.setVisible(self.x_axis.part is not None)
+        self._place_controls()
         self._on_controls()
+
+    def _place_controls(self) -> None:
+        self.controls.arrange()
+        self.segments.place_controls()
 
     def _on_controls(self, _: object = None) -> None:
         self.metric_curves.name = self.quantity.currentData() or "metric"
@@ -337,15 +358,27 @@ class ComparePage(QWidget):
         table.setColumnCount(1 + len(self.runs))
         table.setRowCount(len(rows))
         table.setHorizontalHeaderItem(0, table_item())
-        table.setColumnWidth(0, LABEL_WIDTH)
         for number, run in enumerate(self.runs):
             head = table_item(title_text(run.title), tr("Run {number}: {path}", number=number + 1, path=run.path))
             head.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
             table.setHorizontalHeaderItem(number + 1, head)
-            table.setColumnWidth(number + 1, RUN_WIDTH)
+        self._fit_columns()
         for at, row in enumerate(rows):
             self._fill_row(at, row)
         self._dress()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the columns into the table, as far as they stay legible, and the controls into a line."""
+        super().resizeEvent(event)
+        self._fit_columns()
+        self.smoothing_label.setVisible(event.size().width() > NARROW)
+        self._place_controls()
+
+    def _fit_columns(self) -> None:
+        room = (self.width() - AROUND_TABLE - LABEL_WIDTH) // max(1, len(self.runs))
+        self.table.setColumnWidth(0, LABEL_WIDTH)
+        for column in range(1, self.table.columnCount()):
+            self.table.setColumnWidth(column, min(RUN_WIDTH, max(LEAST_RUN_WIDTH, room)))
 
     def _fill_row(self, at: int, row: Row) -> None:
         strong = QFont(self.table.font())

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from netwright.app.widgets import FlowRow
 from netwright.designer import markup, theme
 from netwright.designer.language import tr
 from netwright.designer.segment_row import SegmentRow
@@ -146,7 +147,7 @@ class Segments(QWidget):
         self.stack.addWidget(self.message)
         self._bar = SegmentRow()
         self._buttons: dict[str, QPushButton] = {}
-        self._corner = QWidget()
+        self._corner: QWidget | FlowRow = QWidget()
         self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._head.setSpacing(GAP)
         self._head.addWidget(self._bar, 0, Qt.AlignmentFlag.AlignLeft)
@@ -168,10 +169,15 @@ class Segments(QWidget):
         if len(self.pages) == 1:
             self._show(key)
 
-    def set_corner(self, controls: QHBoxLayout) -> None:
+    def set_corner(self, controls: QHBoxLayout | FlowRow) -> None:
         """Set the controls of the first page."""
-        controls.setContentsMargins(0, 0, 0, 0)
-        self._corner.setLayout(controls)
+        if isinstance(controls, FlowRow):
+            self._head.replaceWidget(self._corner, controls)
+            self._corner.deleteLater()
+            self._corner = controls
+        else:
+            controls.setContentsMargins(0, 0, 0, 0)
+            self._corner.setLayout(controls)
 
     @property
     def current(self) -> str:
@@ -209,8 +215,9 @@ class Segments(QWidget):
 
     def place_controls(self) -> None:
         """Place the controls beside the bar, or below it where there is no room."""
-        least = self._bar.sizeHint().width() + GAP + self._corner.minimumSizeHint().width()
-        has_room = least <= self.width() or self._corner.layout() is None
+        corner = self._corner
+        wanted = corner.line_width if isinstance(corner, FlowRow) else corner.minimumSizeHint().width()
+        has_room = self._bar.sizeHint().width() + GAP + wanted <= self.width()
         directions = QBoxLayout.Direction
         self._head.setDirection(directions.LeftToRight if has_room else directions.TopToBottom)
 

@@ -51,6 +51,21 @@ def test_compared_runs_differ_in_some_rows(compared: ComparePage) -> None:
     assert sorted(set(nameless(compared))) == []
 
 
+@pytest.mark.parametrize("width", [700, 751])
+def test_the_comparison_is_whole_in_a_narrow_window(compared: ComparePage, qtbot: QtBot, width: int) -> None:
+    """In one of 1,024 pixels it has 751 beside the rail; below, the controls take another row."""
+    compared.window().resize(1440, 720)
+    compared.setFixedWidth(width)
+    assert compared.minimumSizeHint().width() <= width
+    controls = [control for control in compared.controls.widgets if control.isVisible()]
+    qtbot.waitUntil(lambda: all(compared.controls.rect().contains(control.geometry()) for control in controls))
+    assert all(control.width() >= control.sizeHint().width() for control in controls)
+    assert (len({control.geometry().bottom() // 40 for control in controls}) == 1) == (width == 751)
+    assert compared.table.horizontalScrollBar().maximum() == 0, "two runs fit"
+    compared.show_runs([compared.runs[0]] * 8)
+    assert compared.table.columnWidth(1) == 140, "more scroll"
+
+
 def test_only_the_best_value_of_a_comparison_is_marked(compared: ComparePage) -> None:
     bold = []
     for row in range(compared.table.rowCount()):
