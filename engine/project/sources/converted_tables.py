@@ -13,6 +13,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -25,13 +26,19 @@ from netwright.engine.core.text import format_bytes
 WORKBOOKS = (".xlsx", ".xlsm")
 RECORDS = (".jsonl", ".ndjson", ".json")
 CONVERTED = (*WORKBOOKS, *RECORDS)
-FORMAT = 1
+FORMAT = 2
 TABLES = Cache("converted", "A workbook is converted once, into", most_entries=64)
 MOST_BYTES = 2**32
 """Largest size of an unpacked workbook, or of a file of records."""
 MOST_HELD = 2**28
 """Largest size of a JSON file that is one list, which is read as a whole."""
 MOST_COLUMNS = 100_000
+FORMULA_ROWS = 1000
+"""Rows in which formulas are looked for."""
+NO_RESULTS = (
+    "The results of formulas that were never computed are not in the file: open the workbook in Excel or LibreOffice "
+    "and save it."
+)
 ERRORS = frozenset({"#N/A", "#NAME?", "#DIV/0!", "#REF!", "#VALUE!", "#NUM!", "#NULL!"})
 """Cells of formulas that failed, which are missing values."""
 _BREAKS = re.compile(r"[\r\n\t\v\f]+")
@@ -40,11 +47,12 @@ _BREAKS = re.compile(r"[\r\n\t\v\f]+")
 @dataclass(frozen=True)
 class Converted:
     """A CSV file in UTF-8: its path, how many lines its numbers are ahead of those of the file that it was made from,
-    and a note on what was read."""
+    a note on what was read, and the columns of formulas whose results were never saved."""
 
     path: Path
     lines_ahead: int = 0
     note: str = ""
+    unsaved: tuple[str, ...] = ()
 
 
 def is_workbook(path: str) -> bool:
@@ -65,32 +73,34 @@ def as_csv(path: Path, sheet: str = "") -> Converted:
     sheet = sheet if suffix in WORKBOOKS else ""
     entry = TABLES.entry(FORMAT, str(path.absolute()), stat.st_mtime_ns, stat.st_size, sheet)
     convert = partial(_workbook, path, sheet) if suffix in WORKBOOKS else partial(_records, path)
-    note = TABLES.obtain(entry, _note, partial(_write, convert), str(path), stat.st_size)
-    return Converted(entry / "table.csv", int(suffix in RECORDS), note)
+    note, unsaved = TABLES.obtain(entry, _facts, partial(_write, convert), str(path), stat.st_size)
+    return Converted(entry / "table.csv", int(suffix in RECORDS), note, unsaved)
 
 
-def _note(entry: Path) -> str:
-    """Return the note of a conversion. Raises `OSError` or `ValueError` where the entry is not whole."""
+def _facts(entry: Path) -> tuple[str, tuple[str, ...]]:
+    """Return the note of a conversion and the columns of formulas without results. Raises `OSError` or `ValueError`
+    where the entry is not whole."""
     facts = json.loads((entry / "facts.json").read_bytes())
     if (entry / "table.csv").stat().st_size != facts["bytes"]:
         raise ValueError("The table is cut.")
-    return str(facts["note"])
+    return str(facts["note"]), tuple(map(str, facts["unsaved"]))
 
 
 def _write(convert: Any, entry: Path) -> None:
     entry.mkdir(mode=0o700)
     with open(entry / "table.csv", "w", encoding="utf-8", newline="") as file:
-        note = convert(file)
-    facts = {"note": note, "bytes": (entry / "table.csv").stat().st_size}
+        note, unsaved = convert(file)
+    facts = {"note": note, "unsaved": unsaved, "bytes": (entry / "table.csv").stat().st_size}
     (entry / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
 
 
 # ---- workbooks ----
 
 
-def _workbook(path: Path, sheet: str, out: TextIO) -> str:
-    """Write a sheet of a workbook, a line per row, and return a note on the sheets. Formulas are as they were last
-    computed. Raises `UserError`."""
+def _workbook(path: Path, sheet: str, out: TextIO) -> tuple[str, list[str]]:
+    """Write a sheet of a workbook, a line per row, and return a note on the sheets and the columns of formulas without
+    results: a formula is as it was last computed, which a program that only writes workbooks does not do. Raises
+    `UserError`."""
     import openpyxl
 
     _refuse_large(path)
@@ -102,12 +112,13 @@ def _workbook(path: Path, sheet: str, out: TextIO) -> str:
                 listed = ", ".join(map(quoted, names[:20]))
                 raise UserError(f"{path} has no sheet {quoted(sheet)}.{hint} Its sheets: {listed} (data.sheet).")
             for name in [sheet] if sheet else names:
-                if _sheet(workbook[name], out):
+                if (empty := _sheet(workbook[name], out)) is not None:
                     break
                 out.seek(0)
                 out.truncate()
             else:
-                raise UserError(f"{path} has no table: no sheet has two rows with cells. Save the sheet again.")
+                raise UserError(f"{path} has no table: no sheet has two rows with cells.", hint=NO_RESULTS)
+            unsaved = _formulas(path, name, empty) if empty else []
     except UserError:
         raise
     except Exception as error:  # the library raises KeyError, TypeError and others for damaged files
@@ -115,7 +126,22 @@ def _workbook(path: Path, sheet: str, out: TextIO) -> str:
             f"{path} is no Excel workbook, or a damaged one: {str(error)[:200] or type(error).__name__}. Expected an "
             ".xlsx file without a password. Open it in a spreadsheet program and save it again, or as CSV."
         ) from None
-    return f"The sheet {quoted(name)} is read, one of {len(names)}; data.sheet names another." if names[1:] else ""
+    note = f"The sheet {quoted(name)} is read, one of {len(names)}; data.sheet names another." if names[1:] else ""
+    return note, unsaved
+
+
+def _formulas(path: Path, sheet: str, columns: Mapping[int, str]) -> list[str]:
+    """Return the names of those of the columns, by their places, whose cells are formulas."""
+    import openpyxl
+
+    names: dict[str, None] = {}
+    with closing(openpyxl.load_workbook(path, read_only=True, keep_links=False)) as workbook:
+        workbook[sheet].reset_dimensions()
+        for row in islice(workbook[sheet].iter_rows(), FORMULA_ROWS):
+            for place, name in columns.items():
+                if place < len(row) and row[place].data_type == "f":
+                    names[name] = None
+    return list(names)
 
 
 def _refuse_large(path: Path) -> None:
@@ -132,13 +158,15 @@ def _refuse_large(path: Path) -> None:
         )
 
 
-def _sheet(sheet: Any, out: TextIO, timed: Collection[int] = ()) -> bool:
-    """Write the rows of a sheet, and return whether there are two with cells. Titles above the table, rows with one
-    cell where the next ones have more, become blank lines. Midnights of the columns `timed` keep their time."""
+def _sheet(sheet: Any, out: TextIO, timed: Collection[int] = ()) -> dict[int, str] | None:
+    """Write the rows of a sheet, and return the columns without cells below the header, by their places; None where no
+    two rows have cells. Titles above the table, rows with one cell where the next ones have more, become blank lines.
+    Midnights of the columns `timed` keep their time."""
     sheet.reset_dimensions()  # those that are stored may be wrong
     writer = csv.writer(out, lineterminator="\n")
     titles: list[str] = []
     hours: dict[int, set[bool]] = {}
+    empty: dict[int, str] = {}
     width = filled = 0
     for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
         cells = [_cell(cell, has_time=place in timed) for place, cell in enumerate(row)]
@@ -152,6 +180,9 @@ def _sheet(sheet: Any, out: TextIO, timed: Collection[int] = ()) -> bool:
         if not width:
             width = max(place for place, cell in enumerate(cells, 1) if cell)
             out.write("\n" * len(titles))
+            empty = {place: cell for place, cell in enumerate(cells) if cell}
+        else:
+            empty = {place: name for place, name in empty.items() if place >= len(cells) or not cells[place]}
         # What stands right of the header belongs to no column.
         writer.writerow([*cells[:width], *[""] * (width - len(cells))])
         if number % 1000 == 0:
@@ -163,7 +194,7 @@ def _sheet(sheet: Any, out: TextIO, timed: Collection[int] = ()) -> bool:
         out.seek(0)
         out.truncate()
         return _sheet(sheet, out, mixed)
-    return filled > 1
+    return empty if filled > 1 else None
 
 
 def _cell(value: Any, *, has_time: bool = False) -> str:
@@ -194,7 +225,7 @@ def _plain(text: str) -> str:
 # ---- records ----
 
 
-def _records(path: Path, out: TextIO) -> str:
+def _records(path: Path, out: TextIO) -> tuple[str, list[str]]:
     """Write the objects of a file of JSON records, with a column for each name that one of them has; objects inside
     have columns such as `user.age`. Raises `UserError`."""
     columns: dict[str, None] = {}
@@ -211,7 +242,7 @@ def _records(path: Path, out: TextIO) -> str:
         out.write("\n" * (number - line - 1))
         writer.writerow([_cell(record.get(name)) for name in columns])
         line = number
-    return ""
+    return "", []
 
 
 def _objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:

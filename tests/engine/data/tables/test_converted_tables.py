@@ -14,7 +14,7 @@ import pytest
 from netwright.engine.analysis.predictions import TABLES
 from netwright.engine.core.errors import UserError
 from netwright.engine.data.loading.excerpt import ROWS, first_samples
-from netwright.engine.data.loading.load import load
+from netwright.engine.data.loading.load import facts, load
 from netwright.engine.data.tables.csv_file import read_columns
 from netwright.engine.data.tables.csv_table import CsvTable
 from netwright.engine.project.data import DataOptions
@@ -177,3 +177,18 @@ def test_other_json_is_no_table(tmp_path: Path) -> None:
 
 def test_new_rows_for_predictions_may_be_in_such_files() -> None:
     assert set(CONVERTED) < TABLES
+
+
+def test_formulas_without_results_are_named(tmp_path: Path) -> None:
+    """A program that only writes workbooks computes nothing; a column that is left out may be so."""
+    rows = [(place, place * 3 % 7, f"=A{place}+B{place}", None) for place in range(2, 42)]
+    path = workbook(tmp_path / "sums.xlsx", {"Sums": [("a", "b", "total", "notes"), *rows]})
+    for response in ("total", "a"):
+        with pytest.raises(UserError, match=r'Column "total" of .* holds formulas whose results were never saved'):
+            facts(DataOptions(source="table", path=str(path), response=response, task="numbers"), tmp_path)
+    options = DataOptions(source="table", path=str(path), response="a", task="numbers", left_out="total, notes")
+    assert facts(options, tmp_path).inputs[0].columns == ("b",)
+    alone = workbook(tmp_path / "alone.xlsx", {"Sums": [("a", "b"), *(("=1+1", "=2+2") for _ in range(9))]})
+    with pytest.raises(UserError, match="no table") as refusal:
+        as_csv(alone)
+    assert "never computed" in str(refusal.value.hint)
