@@ -31,8 +31,7 @@ class Training(QObject):
     """The run that the page Runs shows, if any, those that go on unseen, and what is needed to start the next."""
 
     state_changed = Signal()
-    requested = Signal()
-    """A run is to be started or resumed."""
+    requested = Signal()  # a run is to be started or resumed
     run_shown = Signal()
     """Another run is shown from now on; its events follow."""
     received = Signal(object)
@@ -242,8 +241,7 @@ class Training(QObject):
     # ---- following a run ----
 
     def follow(self, folder: "RunFolder", *, is_started: bool = False) -> None:
-        """Show a run, from its first event on, and follow it if it is alive. One that was just started here is
-        followed in any case: where it has ended at once, its end is told."""
+        """Show a run, from its first event on, and follow it if it is alive, or was started here: its end is news."""
         from netwright.app.runs.run_follower import RunFollower, UnseenRuns, recorded_outcome
 
         monitor = self.monitor

@@ -126,8 +126,7 @@ class FlowRow(QWidget):
     @property
     def line_width(self) -> int:
         """The width that all widgets take in one row."""
-        widths = [widget.sizeHint().width() + self.gap for widget in self.widgets if not widget.isHidden()]
-        return sum(widths) - self.gap
+        return sum(widget.sizeHint().width() + self.gap for widget in self.widgets if not widget.isHidden()) - self.gap
 
     def heightForWidth(self, width: int) -> int:
         """Return the height of all rows."""

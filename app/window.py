@@ -208,7 +208,6 @@ class MainWindow(QMainWindow):
         self.server.failed.connect(self._on_engine_failed)
         self.environment.described.connect(self.bar.set_environment)
         self.training.state_changed.connect(self._on_training_changed)
-        self.training.requested.connect(self._on_run_requested)
         self.training.problems_requested.connect(self.show_problems)
         self.training.export_requested.connect(self.dialogs.export_network)
         self.training.doctor_requested.connect(self.dialogs.show_doctor)
@@ -371,11 +370,6 @@ class MainWindow(QMainWindow):
         self.design.canvas.fit_legibly()
         self.update_title()
         self.training.show_project()
-
-    def _on_run_requested(self) -> None:
-        """Show the run: the canvas stays, with the strip below it; from elsewhere the page Runs has it."""
-        if self.tabs.current != "design":
-            self.show_tab("runs")
 
     def _on_training_changed(self) -> None:
         self.bar.set_running(self.training.short_name if self.training.is_running else "")

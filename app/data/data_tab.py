@@ -246,12 +246,10 @@ class DataTab(QWidget):
         items = [*self.files.items(), *self.checks.items()]
         for warning in info.warnings if info is not None and self._dataset.is_current else ():
             title, tip = [*COLON.split(in_words(warning, options, self._documents.base), maxsplit=1), ""][:2]
-            detail = tip
-            if isinstance(warning, DamageWarning):
-                title = tr("{count} damaged, left out", count=f"{len(warning.paths):,}")
-                detail = ", ".join(warning.paths[:MOST_NAMED])
+            paths = warning.paths if isinstance(warning, DamageWarning) else ()
+            title = tr("{count} damaged, left out", count=f"{len(paths):,}") if paths else title
             show = (tr("Show"), lambda: self.findings.review.setChecked(True))
-            items.append(LineItem("warning", title, detail, tip, (show,)))
+            items.append(LineItem("warning", title, ", ".join(paths[:MOST_NAMED]) or tip, tip, (show,)))
         lead = self.files.lead or self.checks.lead if self._is_settled else ""
         self.findings.show_items(lead, items if self._is_settled else ())
         self.findings.review.setVisible(self._shown is not None)

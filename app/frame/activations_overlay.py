@@ -106,17 +106,17 @@ class ActivationsOverlay(QObject):
         """Show the pictures of the newest weights that were kept of an epoch, or say that there are none."""
         self._remove()
         best = self._training.monitor.facts.best_at if folder.best.is_dir() else 0
-        kept = sorted({best, *(checkpoint.iteration for checkpoint in all_checkpoints(folder))} - {0})
-        before = [iteration for iteration in kept if iteration < iterations.stop]
+        steps = sorted({best, *(checkpoint.iteration for checkpoint in all_checkpoints(folder))} - {0})
+        before, after = (
+            [step for step in steps if (step < iterations.stop) == is_before] for is_before in (True, False)
+        )
         if before and before[-1] in iterations:
             self.show_run(folder.path, before[-1])
             return
         per_epoch = self._timeline.strip.plot.steps_per_epoch
-        epoch, *nearest = (
-            -(-step // per_epoch) for step in (iterations.stop - 1, *before[-1:], *kept[len(before) :][:1])
-        )
-        names = listed([f"{other:,}" for other in nearest])
-        note = tr("The nearest epochs with weights: {epochs}.", epochs=names) if nearest else ""
+        epoch, *epochs = (-(-step // per_epoch) for step in (iterations.stop - 1, *before[-1:], *after[:1]))
+        names = listed([f"{number:,}" for number in epochs]) if epochs else ""
+        note = tr("The nearest epochs with weights: {epochs}.", epochs=names) if names else ""
         self._tell(tr("No weights of epoch {epoch:,} were kept.", epoch=epoch), note=note)
 
     def show_run(self, run: Path, iteration: int = 0) -> None:
@@ -217,8 +217,8 @@ class ActivationsOverlay(QObject):
         self._draw()
         answer = sample["outputs"][0].get("class")
         label = tr("labelled {label}", label=sample["label"]) if sample.get("label") else ""
-        said = tr("answer {answer}", answer=answer) if answer is not None else ""
-        note = ", ".join(filter(None, (self._timeline.moment_text if self.iteration else "", label, said)))
+        reply = tr("answer {answer}", answer=answer) if answer is not None else ""
+        note = ", ".join(filter(None, (self._timeline.moment_text if self.iteration else "", label, reply)))
         self._tell(note, tr("Sample {place:,} of {count:,}", place=sample["place"] + 1, count=self._count))
 
     # ---- the canvas ----

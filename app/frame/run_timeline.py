@@ -21,10 +21,10 @@ class RunTimeline(QObject):
 
     def __init__(self, shell: Shell, design: DesignTab, training: Training) -> None:
         super().__init__(shell.dialog_parent)
-        self._design, self._training = design, training
+        self._shell, self._design, self._training = shell, design, training
         self._strip: RunStrip | None = None
-        for signal in (training.requested, training.run_shown):
-            signal.connect(self._on_run_shown)
+        training.requested.connect(self._on_requested)
+        training.run_shown.connect(self._on_run_shown)
         training.received.connect(self._refresh)
         training.state_changed.connect(self._refresh)
         design.strip_shown.connect(self._refresh)
@@ -59,6 +59,12 @@ class RunTimeline(QObject):
             strip.clicked.connect(self._training.click)
             self._design.strip_bar.addWidget(strip)
         return self._strip
+
+    def _on_requested(self) -> None:
+        """Show a new run below the canvas, which stays; from elsewhere the page Runs shows it."""
+        self._on_run_shown()
+        if self._design.strip_bar.isHidden():
+            self._shell.show_tab("runs")
 
     def _on_run_shown(self) -> None:
         """Look at the newest of another run; one that is under way brings the strip back."""

@@ -201,18 +201,9 @@ class ComparePage(QWidget):
             lambda path: write_runs_csv(path, self.traces.traces),
             lambda: count_of(self.traces.traces),
         )
-        shown = (
-            self.training,
-            self.validation,
-            self.is_log,
-            smoothing,
-            self.quantity,
-            self.along,
-            self.whole,
-            self.export,
-        )
+        boxes = self.training, self.validation, self.is_log, smoothing
         self.controls = FlowRow(has_end=True)
-        self.controls.show_widgets(shown)
+        self.controls.show_widgets((*boxes, self.quantity, self.along, self.whole, self.export))
         return self.controls
 
     def _make_plots(self) -> QWidget:
@@ -311,7 +302,7 @@ class ComparePage(QWidget):
             self.quantity.setCurrentIndex(max(0, self.quantity.findData(current)))
             self.quantity.blockSignals(False)
         self.quantity.setVisible(len(names) > 1)
-        self._place_controls()
+        self.segments.place_controls()
         self.cards[0].setVisible(bool(names) or not self.traces.is_read)
         self._on_controls()
 
@@ -322,12 +313,8 @@ class ComparePage(QWidget):
 
     def _on_part_changed(self) -> None:
         self.whole.setVisible(self.x_axis.part is not None)
-        self._place_controls()
-        self._on_controls()
-
-    def _place_controls(self) -> None:
-        self.controls.arrange()
         self.segments.place_controls()
+        self._on_controls()
 
     def _on_controls(self, _: object = None) -> None:
         self.metric_curves.name = self.quantity.currentData() or "metric"
@@ -372,7 +359,7 @@ class ComparePage(QWidget):
         super().resizeEvent(event)
         self._fit_columns()
         self.smoothing_label.setVisible(event.size().width() > NARROW)
-        self._place_controls()
+        self.segments.place_controls()
 
     def _fit_columns(self) -> None:
         room = (self.width() - AROUND_TABLE - LABEL_WIDTH) // max(1, len(self.runs))

@@ -60,8 +60,7 @@ class Monitor(QWidget):
     def __init__(self, parent: QWidget | None = None, settings: QSettings | None = None) -> None:
         """`settings` keep what was chosen for the plots over restarts."""
         super().__init__(parent)
-        self.folder: RunFolder | None = None
-        """The run that is shown; None while one is prepared, or after it was refused."""
+        self.folder: RunFolder | None = None  # none while a run is prepared, or after it was refused
         self._settings = settings
         self.board = Board()
         self.facts, self.options = FactsPanel(), RunOptions()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QPoint, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QMouseEvent, QShowEvent
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from netwright.app.runs.background_answers import ResultDialog, news
@@ -33,8 +33,8 @@ SOON_MS = 100
 
 
 class QueueController(QObject):
-    """Reads and changes the queue. It is read once a second while runs are waiting or the panel is visible, and when a
-    file comes into its folder or leaves it: a terminal adds to it, too."""
+    """Reads and changes the queue. It is read once a second while runs are waiting or trained, and when a file comes
+    into its folder or leaves it: a terminal adds to it, too."""
 
     changed = Signal()
     began = Signal(object)
@@ -49,8 +49,6 @@ class QueueController(QObject):
         self.is_worked = False
         self.shares: list[str] = []
         """The shares of the machine that experiments take, as texts."""
-        self.is_seen = False
-        """Whether the panel is visible."""
         self.project: ProjectKey | None = None
         """The project whose entries are shown; None for all."""
         self._timer = QTimer(self, interval=look_ms)
@@ -101,8 +99,7 @@ class QueueController(QObject):
             has_begun = entry.state == "running" and entry.id not in were_running
             if entry.run_dir and (has_passed or has_begun):
                 self.began.emit(entry)
-        is_to_come = any(not entry.is_over for entry in entries)
-        if is_to_come or self.is_seen:
+        if any(not entry.is_over for entry in entries):
             self._timer.start()
         else:
             self._timer.stop()
@@ -373,17 +370,6 @@ class QueuePanel(QWidget):
             to = before if places.index(id) < before else before + 1
             self._controller.move(id, to)
         self.refresh()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Read the queue while the panel is visible."""
-        super().showEvent(event)
-        self._controller.is_seen = True
-        self._controller.look()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """Stop reading the queue for the panel."""
-        super().hideEvent(event)
-        self._controller.is_seen = False
 
     def shutdown(self) -> None:
         """Disconnect from the theme."""

@@ -215,9 +215,11 @@ class Segments(QWidget):
 
     def place_controls(self) -> None:
         """Place the controls beside the bar, or below it where there is no room."""
-        corner = self._corner
-        wanted = corner.line_width if isinstance(corner, FlowRow) else corner.minimumSizeHint().width()
-        has_room = self._bar.sizeHint().width() + GAP + wanted <= self.width()
+        width = self._corner.minimumSizeHint().width()
+        if isinstance(self._corner, FlowRow):
+            self._corner.arrange()
+            width = self._corner.line_width
+        has_room = self._bar.sizeHint().width() + GAP + width <= self.width()
         directions = QBoxLayout.Direction
         self._head.setDirection(directions.LeftToRight if has_room else directions.TopToBottom)
 

@@ -74,10 +74,10 @@ def _of_run(folder: RunFolder, choice: ModelChoice) -> Model:
     info = folder.read_info()
     note = f"Weights of the {'best validation' if weights_path == folder.best else 'last iteration'}"
     note += f", iteration {manifest['iteration']:,}." if "iteration" in manifest else "."
-    kept = weights_path.name
+    name = weights_path.name
     if choice.iteration and choice.iteration != manifest.get("iteration"):
         checkpoint = Checkpoint(place(folder, choice.iteration), choice.iteration)
-        weights, kept = weights_in(checkpoint), checkpoint.path.relative_to(folder.path).as_posix()
+        weights, name = weights_in(checkpoint), checkpoint.path.relative_to(folder.path).as_posix()
         note = f"Weights of the checkpoint of iteration {choice.iteration:,}."
     return Model(
         path=path,
@@ -91,7 +91,7 @@ def _of_run(folder: RunFolder, choice: ModelChoice) -> Model:
         dataset=_stored_facts(manifest),
         record=Preparation.load(weights_path) if FILE in manifest["files"] else None,
         run=folder,
-        kept=kept,
+        kept=name,
     )
 
 

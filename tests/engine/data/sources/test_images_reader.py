@@ -438,7 +438,9 @@ def test_files_that_cannot_be_used_are_left_out_with_a_warning(tmp_path):
     assert "cat/002.gif (i" in warning
     assert isinstance(warning, DamageWarning)
     assert (len(warning.paths), warning.paths[0]) == (9, "cat/000.jpg")
-    assert DatasetInfo.read(found.write()).warnings[0].paths == warning.paths
+    (again,) = DatasetInfo.read(found.write()).warnings
+    assert isinstance(again, DamageWarning)
+    assert again.paths == warning.paths
     assert warning.endswith("and 4 more; data.bad_samples=fatal has them end a run.")
     assert "Left out: cat/notes.txt (1 entry is not an image file)." in found.notes
     for is_streamed in (False, True):
