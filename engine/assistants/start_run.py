@@ -1,13 +1,13 @@
 """Starting a run for an assistant: after a yes of the user in a window, or where a person has allowed runs."""
 
 import contextlib
-import shlex
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.errors import RunError, UserError
+from netwright.engine.core.platform import command_line
 from netwright.engine.core.process import MessageProcess, engine_command
 from netwright.engine.operations.projects import read_project
 from netwright.engine.runs.window_requests import has_window, place_request, take_answer, withdraw
@@ -30,7 +30,7 @@ def start_run(project: Path, settings: Sequence[str], client: str, *, may_start:
     needs = "a person, who trains in the window or runs this command"
     if agreed is False:
         needs = "a person: the user has refused in the window. Do not ask again unless they want it"
-    return {"started": False, "needs": needs, "command": shlex.join(["netwright-engine", *words])}
+    return {"started": False, "needs": needs, "command": command_line("netwright-engine", *words)}
 
 
 def show_proposal(project: Path, proposal: Path, differences: Sequence[str], client: str) -> bool:

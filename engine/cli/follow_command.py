@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from netwright.engine.cli.printing import is_terminal, say
 from netwright.engine.cli.terminal import LINE_EVERY_S, Display
 from netwright.engine.core import progress
 from netwright.engine.core.errors import EXIT_DONE, EXIT_RUN_FAILED, EXIT_STOPPED, RunError, UserError, plural
+from netwright.engine.core.platform import command_line
 from netwright.engine.core.platform_files import has_no_reader
 from netwright.engine.core.text import format_duration, iso_time
 from netwright.engine.runs.checkpoint_files import way_on
@@ -274,7 +274,7 @@ def _follow(folder: RunFolder, printer: ProgressPrinter, arguments: argparse.Nam
         return EXIT_DONE
     state = state or folder.state()
     printer.close()
-    command = f"netwright-engine resume {shlex.quote(str(arguments.folder))}"
+    command = f"netwright-engine resume {command_line(str(arguments.folder))}"
     hint = way_on(folder, command) if state != "finished" else ""
     if arguments.json:
         codes = {"lost": "lost", "failed": code or RunError.default_code}

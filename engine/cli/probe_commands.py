@@ -2,7 +2,6 @@
 
 import argparse
 import math
-import shlex
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from netwright.engine.cli.common import add_allow_host, add_project
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.terminal import print_table
 from netwright.engine.core.errors import EXIT_DONE, UserError, read_error
+from netwright.engine.core.platform import command_line
 from netwright.engine.core.text import format_bytes
 from netwright.engine.operations.projects import facts_of, read_project
 from netwright.engine.placement.cluster_part import cluster_function
@@ -73,10 +73,10 @@ def run_advise(arguments: argparse.Namespace) -> int:
     if best is not None:
         settings = [*arguments.settings, *([f"environment.strategy={best['strategy']}"] if best["strategy"] else [])]
         words = ["netwright-engine", "train", str(arguments.project), "--environment", best["target"]]
-        say(shlex.join([*words, *(word for setting in settings for word in ("--set", setting))]))
+        say(command_line(*words, *(word for setting in settings for word in ("--set", setting))))
     if checkpoints is not None:
         say("", checkpoints["text"])
-        say(shlex.join(word for setting in checkpoints["settings"] for word in ("--set", setting)))
+        say(command_line(*(word for setting in checkpoints["settings"] for word in ("--set", setting))))
     return EXIT_DONE
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from netwright.engine.cli.follow_command import ProgressPrinter
 from netwright.engine.cli.printing import say
 from netwright.engine.cli.require import Requirement, parse, refuse_impossible, write_junit
 from netwright.engine.core.errors import EXIT_DONE, EXIT_REQUIREMENT, RunError, UserError, plural
+from netwright.engine.core.platform import command_line
 from netwright.engine.core.text import format_duration
 from netwright.engine.operations.projects import facts_of, look_at_code, read_project
 from netwright.engine.placement.cluster_part import cluster_function, has_clusters
@@ -159,7 +159,7 @@ def _summary(folder: RunFolder, result: dict[str, Any]) -> None:
     if result["state"] == "finished" and (warning := closing_warning(result)):
         say(warning)
         if project := folder.read_info().project_path:
-            say(f"to find out why: netwright-engine doctor {shlex.quote(project)}")
+            say(f"to find out why: netwright-engine doctor {command_line(project)}")
     say(*f"{result['state']}{': ' + result['reason'] if result['reason'] else ''}".split("\n"))
     totals = f"{plural(result['epochs'], 'epoch')}, {plural(result['iterations'], 'iteration')}"
     say(f"{totals} in {format_duration(result['seconds'])}, {result['samples_per_second']:,.0f} samples/s")
@@ -172,7 +172,7 @@ def _summary(folder: RunFolder, result: dict[str, Any]) -> None:
         say(result["held_back_by"])
     say(f"run: {result['run_dir']}")
     if setting := result.get("offer"):
-        say(f"to go on with less memory: netwright-engine resume {shlex.quote(result['run_dir'])} --set {setting}")
+        say(f"to go on with less memory: netwright-engine resume {command_line(result['run_dir'])} --set {setting}")
 
 
 def register_train(commands: Commands) -> None:

@@ -8,7 +8,6 @@ import contextlib
 import hashlib
 import json
 import os
-import shlex
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.core.fields import printable
 from netwright.engine.core.files import write_json
 from netwright.engine.core.folders import state_folder
+from netwright.engine.core.platform import command_line
 from netwright.engine.project.environment import EnvironmentOptions
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.folder import RunFolder
@@ -118,7 +118,7 @@ def refuse_unlisted(folder: RunFolder, remote: RemoteRun) -> None:
     raise UserError(
         f"{folder.path} is a copy of the run in {printable(where)}. It is not in the list of your jobs, and nothing is "
         "contacted.",
-        hint=f"If it is yours, and was moved: netwright-engine jobs --add {shlex.quote(str(folder.path))}.",
+        hint=f"If it is yours, and was moved: netwright-engine jobs --add {command_line(str(folder.path))}.",
         code="not_listed",
     )
 

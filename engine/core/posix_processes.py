@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import os
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -335,6 +336,11 @@ def out_of_memory_kills() -> int:
 # ---- facts ----
 
 PROCESSES = Path("/proc")
+
+
+def command_line(*words: str) -> str:
+    """Return words as a line for the shell of this system, quoted where it must be."""
+    return shlex.join(words)
 
 
 @cache

@@ -10,6 +10,7 @@ import ctypes
 import msvcrt
 import os
 import platform as _machine
+import re
 import signal
 import subprocess
 import sys
@@ -388,6 +389,15 @@ def out_of_memory_kills() -> int:
 # ---- facts ----
 
 PROCESSES = Path(os.devnull, "missing")
+_PLAIN = re.compile(r"[\w.:=+/\\-]+")
+"""Words that neither cmd nor PowerShell reads in another way; the latter splits at a comma."""
+
+
+def command_line(*words: str) -> str:
+    """Return words as a line for cmd or PowerShell, which has them as they are but for `%`, `$` and backquotes."""
+    # A space at the beginning asks for quotes around a word, whatever is in it.
+    quoted = (word if _PLAIN.fullmatch(word) else subprocess.list2cmdline([f" {word}"]) for word in words)
+    return " ".join(word.replace('" ', '"', 1) for word in quoted)
 
 
 def _registry(key: str, name: str) -> str:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.files import path_from
 from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.core.part_registry import imported
+from netwright.engine.core.platform import command_line
 from netwright.engine.operations.operation import Argument, DataSettings, Line, Operation, Request, Result, Table
 from netwright.engine.operations.projects import data_place, divided_for_starter, facts_of, with_settings
 from netwright.engine.project.data import DataOptions
@@ -253,7 +253,7 @@ def new_text(_: NewRequest, result: New) -> Iterator[Line]:
     yield f"wrote {result.file}"
     yield from result.told
     path = result.file.partition(": ")[0] if result.kind == "made" else result.file
-    yield f"next: netwright-engine {'check' if result.kind == 'template' else 'train'} {shlex.quote(path)}"
+    yield f"next: netwright-engine {'check' if result.kind == 'template' else 'train'} {command_line(path)}"
 
 
 NEW = Operation(name="new", function=new, text=new_text, doing="reading", faces=("command",))

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypedDict, cast
 
 from netwright.engine.core.errors import UserError, plural
+from netwright.engine.core.platform import command_line
 from netwright.engine.core.progress import notice
 from netwright.engine.core.text import format_duration, iso_time
 from netwright.engine.operations.operation import (
@@ -303,11 +303,11 @@ def _description(run: RunSummary, folder: RunFolder) -> Iterator[tuple[str, str]
     with contextlib.suppress(UserError):
         if (kept := folder.kept()) is not None:
             yield "network", str(kept.absolute())
-    place = shlex.quote(str(run.path))
+    place = command_line(str(run.path))
     if run.is_alive and run.state != "lost":
         yield "next", f"netwright-engine follow {place}"
     elif run.state == "finished":
-        yield "next", f"netwright-engine export {place} -o {shlex.quote(run.name)}.onnx"
+        yield "next", f"netwright-engine export {place} -o {command_line(run.name)}.onnx"
     elif run.state in ENDS and run.has_checkpoint:
         yield "next", f"netwright-engine resume {place}"
 

@@ -1,6 +1,5 @@
 """`transfer MODEL -o NEW`: a new project that starts from a trained network."""
 
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Annotated
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.own_files import SUFFIX
+from netwright.engine.core.platform import command_line
 from netwright.engine.operations.model_request import ModelPath
 from netwright.engine.operations.operation import Argument, Line, Operation, Request, Result
 
@@ -65,7 +65,7 @@ def text(request: TransferRequest, result: TransferResult) -> Iterator[Line]:
         yield result.data
     if result.frozen:
         yield f"frozen: {', '.join(result.frozen)}"
-    yield f"next: netwright-engine train {shlex.quote(str(request.destination))}"
+    yield f"next: netwright-engine train {command_line(str(request.destination))}"
 
 
 OPERATION = Operation(

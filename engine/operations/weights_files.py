@@ -1,6 +1,5 @@
 """`weights match|list|fetch`: what fills a network, and published weights."""
 
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Annotated, Any, Literal, TypedDict, cast
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fork import run_in_child_process
 from netwright.engine.core.part_registry import imported
+from netwright.engine.core.platform import command_line
 from netwright.engine.core.progress import notice
 from netwright.engine.core.text import format_bytes
 from netwright.engine.operations.operation import (
@@ -194,7 +194,7 @@ def fetch_text(request: FetchRequest, result: FetchedWeights) -> Iterator[Line]:
     yield f"{result['path']}: {format_bytes(result['bytes'])}, SHA-256 begins with {entry.sha256}"
     if entry.licence:
         yield f"licence: {entry.licence}"
-    yield f"next: netwright-engine transfer PROJECT -o NEW --weights {shlex.quote(result['path'])}"
+    yield f"next: netwright-engine transfer PROJECT -o NEW --weights {command_line(result['path'])}"
 
 
 FETCH = Operation(name="weights fetch", function=fetch, text=fetch_text, doing="fetching", faces=("command", "window"))

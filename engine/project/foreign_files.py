@@ -2,10 +2,10 @@
 project of them."""
 
 import os
-import shlex
 from pathlib import Path
 
 from netwright.engine.core.errors import UserError
+from netwright.engine.core.platform import command_line
 from netwright.engine.project.import_kinds import WITHOUT_GRAPH, WITHOUT_GRAPH_HINT, can_import, kind_of
 from netwright.engine.project.sources.guess import guesses
 from netwright.engine.project.sources.source_catalog import SOURCES
@@ -18,10 +18,10 @@ def refusal(path: Path) -> UserError | None:
         if suffix in WITHOUT_GRAPH:
             return UserError(f"{path} holds weights alone, it is not a project file.", hint=WITHOUT_GRAPH_HINT)
         if can_import(path):
-            target = shlex.quote(f"{path.stem}.netwright")
+            target = command_line(f"{path.stem}.netwright")
             return UserError(
                 f"{path} is a network to import ({kind_of(path).label}), not a project file.",
-                hint=f"`netwright-engine import {shlex.quote(str(path))} -o {target}` makes a project of it.",
+                hint=f"`netwright-engine import {command_line(str(path))} -o {target}` makes a project of it.",
             )
         if suffix in SOURCES["images"].suffixes:
             return UserError(
@@ -43,5 +43,5 @@ def _data_refusal(path: Path) -> UserError | None:
         return None
     return UserError(
         f"{path} is data, not a project file: {best.reason}.",
-        hint=f"`netwright-engine new --data {shlex.quote(str(path))}` makes a project with a first network for it.",
+        hint=f"`netwright-engine new --data {command_line(str(path))}` makes a project with a first network for it.",
     )

@@ -4,14 +4,12 @@ A built-in preset sets a few options and leaves the others as they are. A user's
 """
 
 import json
-import shlex
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from netwright.engine.core.errors import FieldErrors, UserError
 from netwright.engine.core.files import read_file, write_atomically
+from netwright.engine.core.platform import command_line
 from netwright.engine.core.records import Record
 from netwright.engine.project.training import TrainingOptions
 
@@ -141,4 +139,4 @@ def as_arguments(**sections: Record) -> str:
     for section, record in sections.items():
         for name, value in record.changed().items():
             words += ["--set", f"{section}.{name}={record.fields[name].show(value)}"]
-    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+    return command_line(*words)
