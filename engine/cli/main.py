@@ -26,6 +26,7 @@ from netwright.engine.core.errors import (
     RunError,
     UserError,
 )
+from netwright.engine.core.platform_files import write
 from netwright.engine.core.version import VERSION
 
 REPORT_TO = "Please report it, with the lines above, as an issue of the project."
@@ -231,7 +232,7 @@ class _Forgiving(io.FileIO):
 
     def write(self, data: Any) -> int:
         try:
-            return super().write(data) or 0
+            return write(self.fileno(), data)
         except BrokenPipeError:
             pass
         except OSError as error:

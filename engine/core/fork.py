@@ -32,7 +32,7 @@ from netwright.engine.core.platform import (
     start_process,
     wait_for_process,
 )
-from netwright.engine.core.platform_files import inherited, name_for_child, open_descriptors
+from netwright.engine.core.platform_files import inherited, name_for_child, open_descriptors, write
 from netwright.engine.core.process import MessageReader, MessageWriter, module_command, module_environment, readable
 
 PATIENCE_S = 60.0
@@ -281,7 +281,7 @@ def _write(descriptor: int, data: bytes) -> None:
 def _write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
-        rest = rest[os.write(descriptor, rest) :]
+        rest = rest[write(descriptor, rest) :]
 
 
 def _read_sized(descriptor: int, deadline: float | None) -> bytes | None:

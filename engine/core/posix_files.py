@@ -125,6 +125,12 @@ def inherited(number: int) -> int:
     return number
 
 
+def write(descriptor: int, data: bytes | memoryview) -> int:
+    """Write bytes and return the number of those written. Raises `BrokenPipeError` for a pipe that nobody reads any
+    more, and `OSError`."""
+    return os.write(descriptor, data)
+
+
 def do_not_wait(pipe: int) -> None:
     """Let `os.read` and `os.write` of a pipe raise `BlockingIOError` rather than wait."""
     os.set_blocking(pipe, False)

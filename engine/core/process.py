@@ -21,6 +21,7 @@ from netwright.engine.core.platform_files import (
     read_at,
     read_available,
     wait_readable,
+    write,
 )
 
 STARTER = "netwright.engine.core.child"
@@ -121,7 +122,7 @@ class MessageWriter:
         with self._writing:
             while data:
                 try:
-                    data = data[os.write(self._descriptor, data) :]
+                    data = data[write(self._descriptor, data) :]
                 except BlockingIOError:  # a reader of the same socket does not wait
                     select.select([], [self._descriptor], [])
 
@@ -141,7 +142,7 @@ def print_line(message: object) -> None:
     """
     try:
         print(json.dumps(message, separators=(",", ":")), flush=True)
-    except BrokenPipeError:
+    except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else Python flushes once more, and complains
         raise SystemExit(0) from None
 

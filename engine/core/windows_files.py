@@ -4,8 +4,10 @@ Files are opened so that others may delete or replace them. Where another progra
 it refuses is tried again for a while.
 """
 
+import contextlib
 import ctypes
 import errno
+import locale
 import msvcrt
 import os
 import sys
@@ -54,6 +56,10 @@ _kernel.CreateFileW.argtypes = (
     wintypes.HANDLE,
 )
 _NO_HANDLE = wintypes.HANDLE(-1).value
+with contextlib.suppress(locale.Error):  # before Windows 10 1803
+    # torch gives C paths in UTF-8, which takes them as of the system's code page otherwise: neither a program of
+    # torch.export nor the meeting place of workers could lie in a folder whose name is not ASCII.
+    locale.setlocale(locale.LC_CTYPE, ".UTF8")
 
 
 class _Overlapped(ctypes.Structure):
@@ -205,6 +211,16 @@ def name_for_child(descriptor: int) -> int:
 def inherited(number: int) -> int:
     """Return the descriptor of a number that `name_for_child` gave to the process that started this one."""
     return msvcrt.open_osfhandle(number, os.O_RDWR | os.O_BINARY | os.O_NOINHERIT) if number >= 0 else number
+
+
+def write(descriptor: int, data: bytes | memoryview) -> int:
+    """Write bytes and return the number of those written. Raises `BrokenPipeError` and `OSError`."""
+    try:
+        return os.write(descriptor, data)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # which the C library makes of "the pipe is being closed"
+            raise
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)) from None
 
 
 def do_not_wait(pipe: int) -> None:

@@ -3,6 +3,7 @@ functions of Windows are stood in for by those of this system, so this tests wha
 `make wine` tries the real ones."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from tests.architecture.test_platform import MODULES, NAMES
 
 ROOT = Path(__file__).parents[2]
 WINDOWS = """
-import ctypes, importlib, json, os, pkgutil, select, signal, subprocess, sys, types
+import ctypes, errno, importlib, json, os, pkgutil, select, signal, subprocess, sys, types
 # Before the system changes: what these import is their own.
 import ctypes.wintypes, multiprocessing.resource_tracker, multiprocessing.shared_memory
 import numpy, platformdirs.unix, platformdirs.windows, psutil, rich.console
@@ -58,6 +59,15 @@ sys.modules["msvcrt"] = types.SimpleNamespace(
 sys.modules["winreg"] = types.SimpleNamespace(HKEY_LOCAL_MACHINE=0, OpenKey=open)
 ctypes.WinDLL, ctypes.get_last_error = Library, lambda: 0
 os.O_BINARY = os.O_NOINHERIT = 0
+write = os.write
+
+def write_as_there(descriptor, data):
+    try:
+        return write(descriptor, data)
+    except BrokenPipeError:
+        raise OSError(errno.EINVAL, "Invalid argument") from None
+
+os.write = write_as_there
 signal.SIGBREAK = signal.SIGTERM
 sys.platform = "win32"
 for module, names in gone.items():
@@ -80,11 +90,12 @@ else:
 """
 
 
-def on_windows(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+def on_windows(folder: Path, *words: str, output: int = subprocess.PIPE) -> "subprocess.CompletedProcess[str]":
     names = json.dumps({module: sorted(names) for module, names in NAMES.items()})
     return subprocess.run(
         [sys.executable, "-c", WINDOWS, names, *words],
-        capture_output=True,
+        stdout=output,
+        stderr=subprocess.PIPE,
         text=True,
         encoding="utf-8",
         env={**module_environment(), "TMPDIR": str(folder)},
@@ -111,10 +122,21 @@ def test_light_commands_answer(words: tuple[str, ...], tmp_path: Path) -> None:
     assert done.stdout
 
 
+def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = on_windows(tmp_path, "run", "schema", output=writing)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_an_example_is_copied_and_checked(tmp_path: Path) -> None:
-    done = on_windows(tmp_path, "run", "new", "digits", str(tmp_path))
+    folder = tmp_path / "Eigene Daten & 数据"
+    done = on_windows(tmp_path, "run", "new", "digits", str(folder))
     assert done.returncode == 0, done.stderr
-    checked = on_windows(tmp_path, "run", "check", str(tmp_path / "digits.netwright"))
+    file = folder / "digits.netwright"
+    assert f'train "{file}"' in done.stdout  # as cmd and PowerShell take it
+    checked = on_windows(tmp_path, "run", "check", str(file))
     assert checked.returncode == 0, checked.stderr
     assert "No problems." in checked.stdout
     assert "16 × 8 × 8" in checked.stdout

@@ -214,5 +214,5 @@ def main(arguments: list[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the owner decides
     with os.fdopen(os.dup(1), "wb", buffering=0) as answers, os.fdopen(os.dup(0), "rb", buffering=0) as requests:
         os.dup2(2, 1)
-        with suppress(BrokenPipeError, EOFError):
+        with suppress(OSError, EOFError):  # the owner has ended
             _serve(requests, answers)
