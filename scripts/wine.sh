@@ -51,6 +51,13 @@ windows predict predict "$w/cpu" "$w/stroke.png"
 windows predict-onnx predict "$w/network.onnx" "$w/stroke.png"
 windows import import "$w/network.onnx" -o "$w/imported.netwright"
 windows experiment experiment run "$project" --environment cpu --set training.max_epochs=1 --vary training.momentum=0.8,0.9
+# Left out, as limits of Wine 8 and of this Python: links made by Python look like the files that they lead to (two), and
+# the standard library is a little newer than the DLL, so that import caches cannot be emptied (one).
+core=tests/engine/core
+left_out=("$core/test_files.py::test_a_file_keeps_its_permissions_and_a_link_its_goal"
+    "$core/test_files.py::test_a_path_is_stored_plain_and_relative_where_it_lies_inside"
+    "$core/test_extras.py::test_a_broken_library_is_named_with_its_error")
+step tests-of-core "$WINE/wpy" -m pytest -q -n 0 -p no:cacheprovider "${left_out[@]/#/--deselect=}" "$core"
 step window "$WINE/wpy" scripts/wine_window.py "$project" "$w/window.png"
 echo "files in $here; failed steps: $failures"
 [ "$failures" = 0 ]

@@ -26,7 +26,6 @@ from netwright.engine.core.errors import (
     RunError,
     UserError,
 )
-from netwright.engine.core.platform_files import write
 from netwright.engine.core.version import VERSION
 
 REPORT_TO = "Please report it, with the lines above, as an issue of the project."
@@ -231,6 +230,8 @@ class _Forgiving(io.FileIO):
         self._lost = lost
 
     def write(self, data: Any) -> int:
+        from netwright.engine.core.platform_files import write
+
         try:
             return write(self.fileno(), data)
         except BrokenPipeError:

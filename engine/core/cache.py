@@ -9,6 +9,7 @@ import json
 import os
 import secrets
 import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -31,7 +32,11 @@ PATIENCE_S = 3600.0
 """Time limit for another process that makes the same entry, in seconds."""
 ATTEMPTS = 3
 """Attempts at an entry that another process removes before it has been read."""
-WAY_OUT = "Set XDG_CACHE_HOME to a folder with room."
+WAY_OUT = (
+    "Set NETWRIGHT_HOME to a folder with room."
+    if sys.platform == "win32"
+    else "Set XDG_CACHE_HOME to a folder with room."
+)
 
 
 @dataclass(frozen=True)

@@ -123,6 +123,9 @@ def start_process(
     flags = _NO_WINDOW | (_NEW_GROUP if has_own_group else 0)
     try:
         process = start(flags | (_BREAKAWAY if outlives else 0))
+    except FileNotFoundError as error:
+        error.filename = command[0]
+        raise
     except PermissionError:
         if not outlives:
             raise

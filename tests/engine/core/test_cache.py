@@ -1,6 +1,7 @@
 """Entries of the cache folder: made once, whole, within limits, and made anew where they are damaged."""
 
 import os
+import sys
 import threading
 import time
 from pathlib import Path
@@ -37,7 +38,8 @@ def test_an_entry_is_made_once_and_marked_as_used() -> None:
     use(CACHE, "a", 1000)
     assert obtain(CACHE, "a", "second") == "first"
     assert time.time() - CACHE.entry("a").stat().st_mtime < 500
-    assert CACHE.folder.stat().st_mode & 0o77 == 0
+    if sys.platform != "win32":
+        assert CACHE.folder.stat().st_mode & 0o77 == 0
 
 
 def test_keys_are_told_apart() -> None:
@@ -109,7 +111,8 @@ def test_entries_in_use_and_their_open_files_stay() -> None:
         assert len(names(cache)) == 2
         use(cache, "recent", 60)
         obtain(cache, "newer")
-        assert not cache.entry("recent").exists()
+        if sys.platform != "win32":  # where a file that another program has open cannot be deleted
+            assert not cache.entry("recent").exists()
         assert file.read() == "text"
 
 
@@ -125,8 +128,10 @@ def test_remains_of_killed_processes_are_removed() -> None:
 
 def test_a_folder_that_cannot_be_used_and_a_full_disk_are_named(tmp_path: Path) -> None:
     full = Cache("things", "Things are kept in", spare_bytes=2**62)
-    with pytest.raises(UserError, match=r"Thing a needs about 3 B in the cache folder .*things; .* are free\. Set XDG"):
+    with pytest.raises(
+        UserError, match=r"Thing a needs about 3 B in the cache folder .*things; .* are free\. Set [NX]"
+    ):
         obtain(full, "a", size=3)
     (cache_folder() / "files").write_text("no folder")
-    with pytest.raises(UserError, match=r"Things are kept in the cache folder, which cannot be used: .*Set XDG_CACHE"):
+    with pytest.raises(UserError, match=r"Things are kept in the cache folder, which cannot be used: .*Set [NX]"):
         obtain(Cache("files", "Things are kept in"), "a")

@@ -30,6 +30,7 @@ def test_folders_follow_xdg(folder, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert folder() == tmp_path / default / "netwright"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="each user has a profile")
 def test_a_user_without_a_home_has_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     monkeypatch.setattr("os.path.expanduser", lambda path: path)

@@ -22,16 +22,20 @@ from netwright.engine.core import progress
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.fork import PipedChild, fork, read_from_child, run_in_child_process, start_child
 from netwright.engine.core.locks import is_locked, restore_lock, take_lock
-from netwright.engine.core.platform import wait_for_process
+from netwright.engine.core.platform import CAN_FORK, end_process, wait_for_process
 from netwright.engine.core.process import module_environment
 
+needs_fork = pytest.mark.skipif(not CAN_FORK, reason="the system cannot fork")
 
+
+@needs_fork
 def test_the_answer_comes_back_from_another_process() -> None:
     answer = run_in_child_process(lambda: {"pid": os.getpid(), "much": "x" * 200_000})
     assert answer["pid"] != os.getpid()
     assert len(answer["much"]) == 200_000
 
 
+@needs_fork
 def test_a_forked_child_ends_with_its_code_and_prints_once(capfd: pytest.CaptureFixture[str]) -> None:
     def work() -> int:
         print("child")
@@ -48,6 +52,7 @@ def test_a_forked_child_ends_with_its_code_and_prints_once(capfd: pytest.Capture
     assert "ValueError: oops" in printed.err
 
 
+@needs_fork
 def test_refusals_and_defects_come_back_as_such(capfd: pytest.CaptureFixture[str]) -> None:
     def refuse() -> dict[str, Any]:
         raise UserError("No such file.")
@@ -59,6 +64,7 @@ def test_refusals_and_defects_come_back_as_such(capfd: pytest.CaptureFixture[str
     assert "Traceback" in capfd.readouterr().err
 
 
+@needs_fork
 def test_a_child_that_dies_or_hangs_is_told() -> None:
     def die() -> dict[str, Any]:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -88,15 +94,21 @@ def test_a_fresh_child_answers_as_a_forked_one() -> None:
         child.close()
     assert read_from_child(partial(bytes, 300_000), 60.0) == bytes(300_000)
     assert read_from_child(partial(os.abort), 60.0) == b""
-    assert read_from_child(partial(signal.sigwait, ()), 0.1) is None  # type: ignore[arg-type]
+    assert read_from_child(_hang, 0.1) is None
+
+
+def _hang() -> bytes:
+    threading.Event().wait()
+    return b""
 
 
 @pytest.mark.usefixtures("no_fork")
 def test_a_fresh_child_ends_with_its_code() -> None:
     assert wait_for_process(start_child(partial(int, "7"))) == 7
     assert wait_for_process(start_child(partial(int, "seven"), failed=9)) == 9
-    leader = start_child(os.getpgrp, group="own")  # a number too large for an exit code: its last eight bits
-    assert wait_for_process(leader) == leader % 256
+    if sys.platform != "win32":
+        leader = start_child(os.getpgrp, group="own")  # a number too large for an exit code: its last eight bits
+        assert wait_for_process(leader) == leader % 256
 
 
 @pytest.mark.usefixtures("no_fork")
@@ -114,15 +126,16 @@ def _tell(parent: int, writing: int) -> int:
     return 0
 
 
-def test_a_child_answers_until_it_dies() -> None:
-    def answer(question: bytes) -> bytes:
-        if question == b"die":
-            os.kill(os.getpid(), signal.SIGKILL)
-        if question == b"wait":
-            signal.pause()
-        return question * 2
+def _answer(question: bytes) -> bytes:
+    if question == b"die":
+        end_process(os.getpid())
+    if question == b"wait":
+        _hang()
+    return question * 2
 
-    child = PipedChild(answer)
+
+def test_a_child_answers_until_it_dies() -> None:
+    child = PipedChild(_answer)
     try:
         long = os.urandom(300_000)
         assert [child.ask(one, 60.0) for one in (b"a", long, b"b")] == [b"aa", long * 2, b"bb"]
@@ -130,11 +143,12 @@ def test_a_child_answers_until_it_dies() -> None:
         assert child.ask(b"c", 60.0) is None
     finally:
         child.close()
-    late = PipedChild(answer)
+    late = PipedChild(_answer)
     assert late.ask(b"wait", 0.1) is None
     late.close()
 
 
+@needs_fork
 @pytest.mark.parametrize(
     "ask", [lambda work: read_from_child(work, 60.0), lambda work: PipedChild(work).ask(b"x", 60.0)]
 )
@@ -157,6 +171,7 @@ def test_a_child_that_computes_ends_with_its_parent(ask: Callable[[Any], object]
     child.wait(60.0)
 
 
+@needs_fork
 def test_progress_in_a_child_is_reported_here() -> None:
     reports: list[tuple[int, int, str]] = []
 
@@ -188,6 +203,7 @@ def busy_process() -> Iterator[None]:
         yield
 
 
+@needs_fork
 def test_nothing_of_the_parent_lives_on_in_a_child(busy_process: None) -> None:
     reports: list[object] = []
     reading, writing = os.pipe()
@@ -209,6 +225,7 @@ def test_nothing_of_the_parent_lives_on_in_a_child(busy_process: None) -> None:
     assert (is_default, num_threads, reports) == (True, 1, [])
 
 
+@needs_fork
 def test_a_child_holds_no_lock_of_its_parent(tmp_path: Path) -> None:
     lock, restored, released = (take_lock(tmp_path / name) for name in ("held", "restored", "released"))
     (tmp_path / "restored").unlink()

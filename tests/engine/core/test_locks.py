@@ -1,6 +1,7 @@
 """Locks are held by one at a time, until they are closed."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,12 +25,14 @@ def test_one_at_a_time_holds_a_lock(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_opened_has_no_lock(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         take_lock(tmp_path / "absent", create=False)
-    with pytest.raises(OSError, match="Is a directory"):
+    with pytest.raises(OSError, match=r"Is a directory|denied"):
         take_lock(tmp_path)
-    os.mkfifo(tmp_path / "pipe")
-    assert not is_locked(tmp_path / "pipe")
+    if sys.platform != "win32":
+        os.mkfifo(tmp_path / "pipe")
+        assert not is_locked(tmp_path / "pipe")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the file of a lock cannot be deleted")
 def test_a_lock_whose_file_was_deleted_or_replaced_is_restored(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     lock = take_lock(path)

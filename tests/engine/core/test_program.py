@@ -1,5 +1,6 @@
 """A module of Netwright as a program in a process of its own."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -39,7 +40,7 @@ def test_the_engine_is_found_from_any_folder(tmp_path: Path) -> None:
 def run(folder: Path, text: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
     (folder / "written.py").write_text(text)
     environment = module_environment()
-    environment["PYTHONPATH"] += f":{folder}"
+    environment["PYTHONPATH"] += f"{os.pathsep}{folder}"
     command = module_command("written", *arguments)
     assert command[0] == sys.executable
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
