@@ -6,6 +6,7 @@ or compared projects differ; 5 requested environment not available; 130 stopped 
 
 import argparse
 import contextlib
+import errno
 import gc
 import io
 import os
@@ -230,14 +231,12 @@ class _Forgiving(io.FileIO):
         self._lost = lost
 
     def write(self, data: Any) -> int:
-        from netwright.engine.core.platform_files import write
-
         try:
-            return write(self.fileno(), data)
-        except BrokenPipeError:
-            pass
+            return super().write(data) or 0
         except OSError as error:
-            self._lost.append(error)
+            closed = errno.EINVAL if sys.platform == "win32" else errno.EPIPE  # platform_files is for later
+            if error.errno != closed:
+                self._lost.append(error)
         return memoryview(data).nbytes
 
 

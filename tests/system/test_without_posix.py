@@ -15,7 +15,7 @@ from tests.architecture.test_platform import MODULES, NAMES
 
 ROOT = Path(__file__).parents[2]
 WINDOWS = """
-import ctypes, errno, importlib, json, os, pkgutil, select, signal, subprocess, sys, types
+import ctypes, errno, importlib, io, json, os, pkgutil, select, signal, subprocess, sys, types
 # Before the system changes: what these import is their own.
 import ctypes.wintypes, multiprocessing.resource_tracker, multiprocessing.shared_memory
 import numpy, platformdirs.unix, platformdirs.windows, psutil, rich.console
@@ -59,15 +59,17 @@ sys.modules["msvcrt"] = types.SimpleNamespace(
 sys.modules["winreg"] = types.SimpleNamespace(HKEY_LOCAL_MACHINE=0, OpenKey=open)
 ctypes.WinDLL, ctypes.get_last_error = Library, lambda: 0
 os.O_BINARY = os.O_NOINHERIT = 0
-write = os.write
 
-def write_as_there(descriptor, data):
-    try:
-        return write(descriptor, data)
-    except BrokenPipeError:
-        raise OSError(errno.EINVAL, "Invalid argument") from None
+def as_there(write):
+    def call(*words):
+        try:
+            return write(*words)
+        except BrokenPipeError:
+            raise OSError(errno.EINVAL, "Invalid argument") from None
+    return call
 
-os.write = write_as_there
+os.write = as_there(os.write)
+io.FileIO = type("FileIO", (io.FileIO,), {"write": as_there(io.FileIO.write)})
 signal.SIGBREAK = signal.SIGTERM
 sys.platform = "win32"
 for module, names in gone.items():
