@@ -5,7 +5,7 @@ import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any, Protocol
 
 import numpy as np
@@ -68,6 +68,11 @@ def locate(text: str, base: Path) -> Path:
     except (FileNotFoundError, NotADirectoryError):
         message = f"There is no file or folder {path}."
         if not Path(text).expanduser().is_absolute():
+            if PureWindowsPath(text).anchor:  # a drive here, a slash at the beginning on Windows
+                raise UserError(
+                    f"The data lies at {text}, a path of another system. Choose the data anew: a folder or file within "
+                    "the project's folder is found on each system."
+                ) from None
             message += f" The project says '{text}', which starts at the project's folder, {base}."
         raise UserError(f"{message}{_near(path)} Put it there, or choose the data anew.") from None
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What sources share: the memory that is free."""
+"""What sources share: the memory that is free, and the place of the data."""
 
 import resource
 from pathlib import Path
@@ -8,8 +8,9 @@ import psutil
 import pytest
 
 from netwright.engine.core import platform
+from netwright.engine.core.errors import UserError
 from netwright.engine.data.sources import source
-from netwright.engine.data.sources.source import free_memory
+from netwright.engine.data.sources.source import free_memory, locate
 
 
 @pytest.fixture
@@ -64,3 +65,8 @@ def test_limits_of_the_shell_count(groups: Path, monkeypatch: pytest.MonkeyPatch
     assert 2**29 < free_memory() <= 2**30
     limits[resource.RLIMIT_AS] = 1
     assert free_memory() == 0
+
+
+def test_a_path_of_another_system_is_named_as_such(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="lies at C:/数据/a.csv, a path of another system"):
+        locate("C:/数据/a.csv", tmp_path)
