@@ -259,6 +259,8 @@ def serve(connection: socket.socket, address: str) -> None:
         "netwright.engine.cli.train_command",
         "netwright.engine.launch.prepare",
         "netwright.engine.exchange.onnx_export",
+        "netwright.app.history.run_reader",
+        "netwright.app.start_page.running_program",
         "tests.holding",
     )
     for name in (*parts, "torch.onnx._internal.exporter._core", "onnxscript"):

@@ -6,9 +6,11 @@ from pytestqt.qtbot import QtBot
 from netwright.app import messages
 from netwright.app.window import MainWindow
 from tests.app.fake_server import FakeServer
-from tests.app.main_windows import MakeWindow, fork_engines, shown_windows
+from tests.app.main_windows import MakeWindow, fork_programs, shown_windows
 
 QT_PATIENCE_MS = 60_000
+WITH_FRESH_PROGRAMS = ("test_processes.py", "test_run_history.py", "test_running.py", "test_thumbnails.py")
+"""Tests of programs themselves, which start as they do for users."""
 
 
 @pytest.fixture(autouse=True)
@@ -18,9 +20,9 @@ def _patient_thumbnails(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _forked_engines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`test_processes.py` has engines that are processes of their own."""
-    fork_engines(monkeypatch)
+def _forked_programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.path.name not in WITH_FRESH_PROGRAMS:
+        fork_programs(monkeypatch)
 
 
 @pytest.fixture

@@ -1,24 +1,22 @@
 """Real windows for tests: shown, and taken down as `main` does it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
-from PySide6.QtCore import QEvent, QSettings, QTimer
+from PySide6.QtCore import QEvent, QObject, QSettings, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from netwright.app import messages
-from netwright.app.processes import EngineServer
+from netwright.app.processes import ChildProcess, EngineServer
 from netwright.app.window import MainWindow
 from netwright.designer import theme
 from netwright.engine.core import process
 from netwright.engine.core.process import module_command
 from tests import warm
-
-SERVE = "netwright.engine.cli.serve"
 
 
 class MakeWindow(Protocol):
@@ -27,18 +25,17 @@ class MakeWindow(Protocol):
     def __call__(self, server: EngineServer | None = None, *, tab: str = "design") -> MainWindow: ...
 
 
-def fork_engines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let engines of windows, and what goes on by itself, be forks of the process that tests share, which has torch:
-    one that imports it takes 4 s."""
+def fork_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let engines of windows, their other programs, and what goes on by itself, be forks of the process that tests
+    share: one that imports torch takes 4 s, and one that lists the runs 0.4 s."""
     monkeypatch.setattr(process, "module_command", warm.module_command)
-    start = EngineServer.start
+    fresh, start = module_command(""), ChildProcess.__init__
 
-    def fork(self: EngineServer) -> None:
-        if self._command == module_command(SERVE):
-            self._command = warm.module_command(SERVE)
-        start(self)
+    def fork(self: ChildProcess, command: Sequence[str], parent: QObject, **options: Any) -> None:
+        is_ours = list(command[: len(fresh) - 1]) == fresh[:-1]
+        start(self, warm.module_command(*command[len(fresh) - 1 :]) if is_ours else command, parent, **options)
 
-    monkeypatch.setattr(EngineServer, "start", fork)
+    monkeypatch.setattr(ChildProcess, "__init__", fork)
 
 
 @contextmanager

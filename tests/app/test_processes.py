@@ -31,11 +31,6 @@ for line in sys.stdin:
 """
 
 
-@pytest.fixture(autouse=True)
-def _forked_engines() -> None:
-    """Here they are not."""
-
-
 class Answers:
     """Collects what comes back."""
 

@@ -20,7 +20,7 @@ from netwright.engine.project.file import save
 from netwright.engine.project.project import Project, RunOptions
 from netwright.engine.project.training import TrainingOptions
 from netwright.engine.runs.folder import RunFolder, open_run
-from tests.app.main_windows import fork_engines, shown_windows
+from tests.app.main_windows import fork_programs, shown_windows
 from tests.builders import chain, layer
 
 ROOT = Path(__file__).parents[2]
@@ -138,7 +138,7 @@ def said(errors: str) -> list[str]:
 
 @pytest.fixture
 def window(qtbot, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
-    fork_engines(monkeypatch)
+    fork_programs(monkeypatch)
     with shown_windows(qtbot) as make:
         yield make()
 
