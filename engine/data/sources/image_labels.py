@@ -117,7 +117,7 @@ def label_table(options: DataOptions, folder: Path, path: Path) -> LabelTable:
     intact = frozenset(whole)
     is_used = np.array([file in intact for file in files])
     columns = answered(columns.only(is_used), targets, path)
-    return LabelTable(columns.texts[column], columns, targets, tuple(notes), tuple(warnings))
+    return LabelTable(tuple(columns.texts[column]), columns, targets, tuple(notes), tuple(warnings))
 
 
 def _missing(cells: Sequence[str], files: Sequence[str], folder: Path, path: Path) -> list[str]:

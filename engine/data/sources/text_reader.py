@@ -124,7 +124,7 @@ class TextFiles(Source):
         first = responses[0]
         labels: Sequence[object] = columns.texts.get(first) or columns.numbers[first][:SHOWN].tolist()
         notes = (*columns.notes, *labelled_files.unread(columns, (name, *responses)))
-        return self._labelled(options, columns.texts[name], targets, infos, labels, notes, name)
+        return self._labelled(options, tuple(columns.texts[name]), targets, infos, labels, notes, name)
 
     def _labelled(
         self,

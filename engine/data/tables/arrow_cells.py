@@ -4,7 +4,7 @@ pyarrow is imported when the first table is read.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +15,9 @@ from netwright.engine.project.sources.number_texts import MISSING
 T = TypeVar("T", bound=float)
 COMMA_DECIMALS = {ord(","): ".", ord("."): "p"}
 """Makes plain numbers of those with decimal commas, and no numbers of those with points."""
+
+MARKS = sorted({how(mark) for mark in MISSING for how in (str, str.upper, str.title, str.capitalize)} | {"NaN"})
+"""Marks of missing values as pyarrow takes them, which compares letter by letter."""
 
 
 def plain_numbers(cells: Any, decimal: str = ".") -> Array | None:
@@ -67,19 +70,52 @@ def by_distinct(cells: Any, values: Callable[[Sequence[str]], Sequence[T]], kind
 
 
 def are_missing(cells: Any) -> Any:
-    """Return whether each cell of texts marks a missing value, as an array of pyarrow."""
+    """Return whether each cell marks a missing value, as an array of pyarrow; among numbers each null does."""
     import pyarrow
     from pyarrow import compute
 
+    if not _is_text(cells.type):
+        return cells.is_null()
     texts = compute.utf8_lower(compute.utf8_trim_whitespace(cells))
     return compute.is_in(texts, pyarrow.array(sorted(MISSING), cells.type))
 
 
 def are_blank(cells: Any) -> Any:
-    """Return whether each cell of texts is empty or holds blanks alone, as an array of pyarrow."""
+    """Return whether each cell is empty or holds blanks alone, as an array of pyarrow; among numbers each null is."""
     from pyarrow import compute
 
-    return compute.equal(compute.utf8_trim_whitespace(cells), "")
+    return compute.equal(compute.utf8_trim_whitespace(cells), "") if _is_text(cells.type) else cells.is_null()
+
+
+def without_blank_rows(batch: Any, parsed: Sequence[str]) -> Any:
+    """Return a batch of pyarrow without rows of separators alone. Raises `ArrowInvalid` where columns that are `parsed`
+    as numbers hide them, as a null may have been a mark, or hold others than finite numbers."""
+    import pyarrow
+    from pyarrow import compute
+
+    is_blank = are_blank(batch.column(0))
+    if compute.any(is_blank).as_py():
+        for cells in batch.columns[1:]:
+            is_blank = compute.and_(is_blank, are_blank(cells))
+        if parsed and compute.any(is_blank).as_py():
+            raise pyarrow.ArrowInvalid("a row without any value")
+        batch = batch.filter(compute.invert(is_blank))
+    if not all(compute.all(compute.is_finite(batch.column(name)), min_count=0).as_py() for name in parsed):
+        raise pyarrow.ArrowInvalid("infinity, or NaN in another spelling than `MARKS`")
+    return batch
+
+
+def columns_of_numbers(batch: Any, names: Sequence[str], decimal: str) -> list[str]:
+    """Return the names of the columns whose cells are all plain numbers or empty."""
+    return [name for name in names if plain_numbers(batch.column(name), decimal) is not None]
+
+
+def behind(count: int, batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield the rows of batches but the first `count`."""
+    for batch in batches:
+        if batch.num_rows > count:
+            yield batch.slice(count)
+        count = max(0, count - batch.num_rows)
 
 
 def _is_text(kind: Any) -> bool:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -31,12 +31,12 @@ WAYS_OUT = "Fill the gap, leave out or impute missing values (data.missing_value
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Columns of a table by name: arrays of float64, or tuples of texts. `notes` list the parts left out. `decimal` is
+    """Columns of a table by name: arrays of float64, or texts. `notes` list the parts left out. `decimal` is
     the mark of its numbers."""
 
     names: tuple[str, ...]
     numbers: dict[str, Array]
-    texts: dict[str, tuple[str, ...]]
+    texts: Mapping[str, Sequence[str]]
     first_rows: tuple[tuple[str, ...], ...]
     rows: int
     notes: tuple[str, ...] = ()
@@ -115,7 +115,7 @@ class GatheredCells:
         self.empties += len(places)
         if len(places):
             first = int(places[0])
-            self.firsts.setdefault(kind, (start + first, cells[first].as_py().strip()))
+            self.firsts.setdefault(kind, (start + first, (cells[first].as_py() or "").strip()))
 
     def _mixed(self, cells: Any, start: int) -> Array:
         """Return the numbers among cells (N), NaN elsewhere, and count texts and gaps, NaN and infinity among them."""
@@ -150,7 +150,7 @@ def read_columns(
     gathered = {name: GatheredCells(table.decimal, keeps=gaps == "keep") for name in table.names}
     start = 0
     first_rows: list[tuple[str, ...]] = []
-    for batch in table.batches():
+    for batch in table.batches(texts=()):
         first_rows += table.first_cells(batch, SAMPLE_ROWS - len(first_rows))
         for name, cells in gathered.items():
             cells.take(batch.column(name), start)

@@ -3,8 +3,8 @@
 import csv
 import os
 from codecs import getincrementaldecoder
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial, reduce
 from itertools import islice
 from pathlib import Path
@@ -17,15 +17,10 @@ from netwright.engine.core.fields import quoted
 from netwright.engine.core.progress import report
 from netwright.engine.core.text import format_bytes
 from netwright.engine.data.sources.source import Array, free_memory, listed, refuse_too_large, unreadable
-from netwright.engine.data.tables.arrow_cells import are_blank, are_missing, by_distinct, texts_of
+from netwright.engine.data.tables import arrow_cells
+from netwright.engine.project.sources import csv_dialect
 from netwright.engine.project.sources.converted_tables import as_csv
-from netwright.engine.project.sources.csv_dialect import (
-    Dialect,
-    Written,
-    codec_of,
-    dialect_of,
-    encoding_of,
-)
+from netwright.engine.project.sources.csv_dialect import Written
 from netwright.engine.project.sources.number_texts import is_missing
 
 PIECE_ROWS = 20_000
@@ -70,28 +65,28 @@ class CsvFile:
             head = file.read(HEAD_BYTES)
         if not head.strip():
             raise UserError(f"{self.path} is empty. Expected {EXPECTED}.")
-        encoding = encoding_of(head)
+        encoding = csv_dialect.encoding_of(head)
         if written.encoding and (encoding or written.encoding == "utf-16"):
             return written.encoding
         if not encoding:
             raise UserError(f"{self.path} is no text: it holds zero bytes. Expected {EXPECTED}.")
         return encoding
 
-    def _dialect(self, decimal: str) -> Dialect:
+    def _dialect(self, decimal: str) -> csv_dialect.Dialect:
         """Return the dialect of the table. Raises `UserError`."""
         with self._reading(), self._opened() as file:
             lines = iter(partial(file.readline, ROW_LIMIT + 1), "")
             first = next((line for line in islice(lines, SNIFFED_LINES) if line not in BLANK), "")
-        return dialect_of(lambda delimiter: self.cells(delimiter, SNIFFED_LINES), first[:100], decimal)
+        return csv_dialect.dialect_of(lambda delimiter: self.cells(delimiter, SNIFFED_LINES), first[:100], decimal)
 
     def _opened(self) -> TextIO:
         # The mark of the byte order tells the order only where the encoding leaves it open.
-        return open(self._source.path, encoding=codec_of(self.encoding), newline="")
+        return open(self._source.path, encoding=csv_dialect.codec_of(self.encoding), newline="")
 
     def count_lines(self, *, is_open: bool) -> int:
         """Return the number of lines of the file, at most; where the encoding `is_open`, take that of all bytes. Raises
         `UserError` for a line too long for memory."""
-        lines, length, longest, last, has_quotes = 0, 0, 0, b"\n", False
+        lines, length, longest, has_quotes = 0, 0, 0, False
         decoder = getincrementaldecoder("utf-8")() if is_open and self.encoding == "utf-8" else None
         with self._reading(), open(self._source.path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -105,14 +100,14 @@ class CsvFile:
                 has_quotes = has_quotes or b'"' in block
                 lines += max(block.count(b"\n"), block.count(b"\r"))
                 block = block.replace(b"\r", b"\n")
-                last = block[-1:]
-                whole = block.split(b"\n")
-                longest = max(longest, length + len(whole[0]), *map(len, whole[1:]))
-                length = length + len(block) if len(whole) == 1 else len(whole[-1]) + 1
+                ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+                ends = np.concatenate(([-length - 1], ends))  # the first line began before this block
+                length = len(block) - 1 - int(ends[-1])
+                longest = max(longest, int(np.diff(ends).max(initial=1)) - 1, length)
                 if length > ROW_LIMIT:
                     raise self._too_long()
         self.has_quotes, self.longest_line, self._checks_lines = has_quotes, longest, False
-        return lines + (last != b"\n")
+        return lines + (length > 0)
 
     def _too_long(self) -> UserError:
         return UserError(f"{self.path} has a row of more than {ROW_LIMIT:,} characters. Expected {EXPECTED}.")
@@ -280,16 +275,17 @@ class CsvTable(CsvFile):
 
     # ---- rows ----
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self, texts: Collection[str] | None = None) -> Iterator[Any]:
         """Yield rows as batches of pyarrow, whose columns are cells as they stand in the file. Raises `UserError`.
 
+        Columns other than `texts` may come as float64 behind the first rows, null where a value is missing.
         Where pyarrow gives up, at a row of another width, `rows` goes on, which knows what may be and names the line.
         """
         import pyarrow
 
         count = 0
         try:
-            for batch in self._quick_batches():
+            for batch in self._quick_batches() if texts is None else self._parsed_batches(texts):
                 if batch.num_rows:
                     count += batch.num_rows
                     report(count, self.most_rows, "rows")
@@ -299,18 +295,36 @@ class CsvTable(CsvFile):
             while piece := list(islice(rows, max(1, min(PIECE_ROWS, PIECE_CELLS // self.width)))):
                 count += len(piece)
                 report(count, self.most_rows, "rows")
-                columns = zip(*(row for _, row in piece), strict=True)
-                yield pyarrow.record_batch(
-                    [pyarrow.array(cells, pyarrow.string()) for cells in columns], list(self.names)
-                )
+                texts_of_columns = zip(*(row for _, row in piece), strict=True)
+                columns = [pyarrow.array(cells, pyarrow.string()) for cells in texts_of_columns]
+                yield pyarrow.record_batch(columns, list(self.names))
 
-    def _quick_batches(self) -> Iterator[Any]:
-        """Yield the rows that `rows` yields, as pyarrow reads them. Raises `ArrowInvalid`."""
+    def _parsed_batches(self, texts: Collection[str]) -> Iterator[Any]:
+        """Yield the rows that `rows` yields. Behind the first ones, columns that begin with numbers, but `texts`, are
+        parsed by pyarrow for as long as all their cells are finite numbers or missing. Raises `ArrowInvalid`."""
+        count, numbers = 0, [name for name in self.names if name not in texts]
+        for batch in self._quick_batches():
+            numbers = arrow_cells.columns_of_numbers(batch, numbers, self.decimal)
+            count += batch.num_rows
+            yield batch
+            if count >= csv_dialect.SAMPLE_ROWS:  # which are shown as they stand in the file
+                break
+        for parsed in (numbers, ()) if numbers else ((),):
+            with suppress(*[ValueError] if parsed else ()):
+                for batch in arrow_cells.behind(count, self._quick_batches(parsed)):
+                    count += batch.num_rows
+                    yield batch
+                return
+
+    def _quick_batches(self, numbers: Collection[str] = ()) -> Iterator[Any]:
+        """Yield the rows that `rows` yields, as pyarrow reads them. Raises `ArrowInvalid`, also where `numbers` hold
+        others than finite ones, or a row has no value."""
         import pyarrow
         from pyarrow import compute, csv
 
         self.gaps = 0
         header = [str(place) for place in range(self.width)]
+        parsed = [str(place) for place, name in zip(self.places, self.names, strict=True) if name in numbers]
         batches = csv.open_csv(
             self._source.path,
             csv.ReadOptions(
@@ -318,20 +332,21 @@ class CsvTable(CsvFile):
                 skip_rows=self.dialect.first_line,
                 column_names=header,
                 use_threads=True,
-                encoding="utf8" if self.encoding == "utf-8" else codec_of(self.encoding),
+                encoding="utf8" if self.encoding == "utf-8" else csv_dialect.codec_of(self.encoding),
             ),
             csv.ParseOptions(delimiter=self.dialect.delimiter, newlines_in_values=self.has_quotes),
-            csv.ConvertOptions(column_types=dict.fromkeys(header, pyarrow.string()), strings_can_be_null=False),
+            csv.ConvertOptions(
+                column_types=dict.fromkeys(header, pyarrow.string()) | dict.fromkeys(parsed, pyarrow.float64()),
+                strings_can_be_null=False,
+                null_values=[""] if self.missing == "refuse" else arrow_cells.MARKS,
+                decimal_point=self.decimal,
+            ),
         )
         for batch in batches:
-            is_blank = are_blank(batch.column(0))
-            if compute.any(is_blank).as_py():  # rows of separators alone
-                for cells in batch.columns[1:]:
-                    is_blank = compute.and_(is_blank, are_blank(cells))
-                batch = batch.filter(compute.invert(is_blank))
+            batch = arrow_cells.without_blank_rows(batch, parsed)
             batch = batch.select([header[place] for place in self.places]).rename_columns(list(self.names))
             if self.missing == "leave-out":
-                has_gap = reduce(compute.or_, map(are_missing, batch.columns))
+                has_gap = reduce(compute.or_, map(arrow_cells.are_missing, batch.columns))
                 self.gaps += compute.sum(has_gap).as_py() or 0
                 batch = batch.filter(compute.invert(has_gap))
             yield batch
@@ -429,7 +444,7 @@ class CsvTable(CsvFile):
                 def numbered(texts: Sequence[str], places: dict[str, int] = places) -> list[int]:
                     return [places.setdefault(self._without_mark(text.strip()), len(places)) for text in texts]
 
-                codes[name].append(by_distinct(batch.column(name), numbered, np.int32))
+                codes[name].append(arrow_cells.by_distinct(batch.column(name), numbered, np.int32))
         return {
             name: tuple(np.array([*distinct[name]], object)[np.concatenate(codes[name])].tolist()) for name in names
         }
@@ -440,5 +455,5 @@ class CsvTable(CsvFile):
 
     def first_cells(self, batch: Any, count: int) -> list[tuple[str, ...]]:
         """Return the first rows of a batch as texts."""
-        columns = [map(self._without_mark, texts_of(cells)) for cells in batch.slice(0, count).columns]
+        columns = [map(self._without_mark, arrow_cells.texts_of(cells)) for cells in batch.slice(0, count).columns]
         return list(zip(*columns, strict=True))
