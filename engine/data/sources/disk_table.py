@@ -34,7 +34,7 @@ from netwright.engine.data.sources.table_reader import (
 )
 from netwright.engine.data.sources.targets import rounding_note
 from netwright.engine.data.tables import histograms
-from netwright.engine.data.tables.columns import LeftOutColumn, encode, fit_column, notes_on
+from netwright.engine.data.tables.columns import CodedTexts, LeftOutColumn, encode, fit_column, notes_on
 from netwright.engine.data.tables.csv_file import Columns
 from netwright.engine.data.tables.parquet_file import BATCH_ROWS
 from netwright.engine.data.tables.stored_table import RESPONSE_BYTES, Reading, StoredTable, store
@@ -187,14 +187,18 @@ def _responses(options: DataOptions, table: StoredTable, path: Path) -> tuple[st
 def _gaps(columns: Columns, name: str) -> Array:
     """Return whether each cell of a column is missing (N)."""
     numbers = columns.numbers.get(name)
-    return np.array([not text for text in columns.texts[name]]) if numbers is None else np.isnan(numbers)
+    if numbers is not None:
+        return np.isnan(numbers)
+    texts = columns.texts[name]
+    assert isinstance(texts, CodedTexts)
+    return texts.codes < 0
 
 
 def _columns(table: StoredTable, names: Collection[str]) -> Columns:
     """Return some columns in memory, as those of a table that is read whole."""
     cells = {name: table.cells(name, table.column(name)) for name in names}
     numbers = {name: values for name, values in cells.items() if isinstance(values, np.ndarray)}
-    texts = {name: tuple(values) for name, values in cells.items() if not isinstance(values, np.ndarray)}
+    texts = {name: values for name, values in cells.items() if not isinstance(values, np.ndarray)}
     return Columns(tuple(table.columns), numbers, texts, (), table.rows, decimal=table.decimal)
 
 

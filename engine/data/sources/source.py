@@ -2,7 +2,7 @@
 
 import contextlib
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PureWindowsPath
@@ -27,6 +27,7 @@ GROUP_FILES = {
 """Files of a control group, by the version: its limit, what is used, and the row of files in `memory.stat`."""
 MOST_OF_FREE, LEAST_BYTES = 0.75, 2**30
 Array = np.ndarray[Any, np.dtype[Any]]
+PIECE = 2**16
 Arrays = tuple[Array, ...]
 MOST_CLASSES = 10_000
 MOST_ROUNDED = 2.0**-16
@@ -163,6 +164,16 @@ def refuse_too_large(needed_bytes: int, subject: str, way_out: str) -> None:
         raise UserError(
             f"{subject} need {needed_bytes / 2**30:,.1f} GiB of memory; {free / 2**30:,.1f} GiB are free. {way_out}"
         )
+
+
+def pieces(numbers: Array) -> Iterator[Array]:
+    """Yield views of numbers (N), so short that what is computed of them stays in the processor's cache."""
+    return (numbers[start : start + PIECE] for start in range(0, len(numbers), PIECE))
+
+
+def is_whole(numbers: Array) -> bool:
+    """Return whether all numbers (N) are whole."""
+    return all(np.array_equal(part, np.rint(part)) for part in pieces(numbers))
 
 
 def listed(names: list[str], most: int = 5) -> str:

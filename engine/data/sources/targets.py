@@ -29,7 +29,8 @@ from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.text import format_percent
 from netwright.engine.core.types import TensorType, features, image, sequence, volume
-from netwright.engine.data.sources.source import MOST_CLASSES, MOST_ROUNDED, Array, listed
+from netwright.engine.data.sources.source import MOST_CLASSES, MOST_ROUNDED, Array, is_whole, listed, pieces
+from netwright.engine.data.tables.columns import CodedTexts, text_counts
 from netwright.engine.project.dataset_info import IGNORED, TargetInfo, Task
 
 FEW = 20
@@ -44,9 +45,7 @@ SHAPES = "responses are N, N R, N T R beside sequences of T steps, N R H W or N 
 
 def is_whole_and_few(values: Array) -> bool:
     """Return whether numbers look like class indices: at most 20 different ones, all integers."""
-    if not np.array_equal(values, np.rint(values)):
-        return False
-    return len(np.unique(values)) <= FEW
+    return is_whole(values) and len(np.unique(values)) <= FEW
 
 
 def as_classes(values: Array, subject: str) -> tuple[Array, tuple[str, ...]]:
@@ -67,6 +66,9 @@ def texts_as_classes(texts: Sequence[str], subject: str) -> tuple[Array, tuple[s
 
 def numbered(texts: Sequence[str]) -> tuple[Array, list[str]]:
     """Return the index of each text among the distinct texts, and these in sorted order."""
+    if isinstance(texts, CodedTexts) and texts.codes.min(initial=0) >= 0:
+        names = sorted(text_counts(texts))
+        return texts.numbered({name: place for place, name in enumerate(names)}, -1), names
     names = sorted(set(texts))
     places = {name: place for place, name in enumerate(names)}
     return np.fromiter((places[text] for text in texts), np.int64, len(texts)), names
@@ -342,9 +344,9 @@ def rounding_note(name: str, numbers: Array) -> list[str]:
     """Return a note where single precision would change a response by more than `MOST_ROUNDED` of its range."""
     if np.can_cast(numbers.dtype, np.float32) or not numbers.size:
         return []
-    values = numbers.astype(np.float64)
-    rounded = float(np.abs(values - values.astype(np.float32)).max())
-    if rounded <= MOST_ROUNDED * float(np.ptp(values)):
+    parts = (part.astype(np.float64) for part in pieces(numbers.reshape(-1)))
+    rounded = float(np.max([np.abs(part - part.astype(np.float32)).max() for part in parts]))
+    if rounded <= MOST_ROUNDED * (float(numbers.max()) - float(numbers.min())):
         return []
     return [
         f"'{name}' is rounded by up to {rounded:.2g}: responses are learned in single precision. Subtract an offset "

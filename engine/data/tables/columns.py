@@ -14,7 +14,7 @@ from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.text import format_number
 from netwright.engine.core.types import features, tokens
-from netwright.engine.data.sources.source import Array, listed
+from netwright.engine.data.sources.source import Array, is_whole, listed
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import InputInfo
 from netwright.engine.project.dates import DAY_FIRST, forms_of, in_order, is_date, parts_in
@@ -101,7 +101,8 @@ def fit_column(
     imputes = options.missing_values == "impute" or (options.missing_values == "auto" and has_gap)
     texts, numbers = Counter[str](), np.empty(0)
     if isinstance(cells, np.ndarray):
-        numbers = cells[training][~np.isnan(cells[training])]
+        numbers = cells.take(training)
+        numbers = numbers[~np.isnan(numbers)] if has_gap else numbers
     else:
         texts = text_counts(cells, training)
     if not texts and not len(numbers):
@@ -110,14 +111,15 @@ def fit_column(
         raise _nothing_known(subject)
     if isinstance(cells, np.ndarray):
         refuse_huge(cells, subject)
-        mean = np.mean if options.impute_numbers == "mean" else np.median
+        mean = float(np.mean(numbers)) if imputes and options.impute_numbers == "mean" else None
+        median = float(np.median(numbers, overwrite_input=True))  # sorts, so last
         mark: Literal[".", ","] = "," if decimal == "," else "."
         return ColumnPreparation(
             name=name,
-            missing=float(mean(numbers)) if imputes else None,
+            missing=(median if mean is None else mean) if imputes else None,
             decimal=mark,
-            span=(float(numbers.min()), float(np.median(numbers)), float(numbers.max())),
-            numbers="whole" if np.array_equal(numbers, np.rint(numbers)) else "any",
+            span=(float(numbers.min()), median, float(numbers.max())),
+            numbers="whole" if is_whole(numbers) else "any",
         )
     if forms := _date_forms(texts, options):
         form = in_order(forms, is_day_first=is_day_first(options, decimal))
@@ -174,7 +176,7 @@ def _nothing_known(subject: str) -> UserError:
 
 def refuse_huge(numbers: Array, subject: str) -> None:
     """Raise `UserError` for numbers beyond the range of float32."""
-    if (largest := float(np.nanmax(np.abs(numbers)))) > LARGEST:
+    if (largest := max(float(np.nanmax(numbers)), -float(np.nanmin(numbers)))) > LARGEST:
         raise UserError(f"{subject} holds {largest:.3g}; expected numbers up to {LARGEST:.3g}. Use another unit.")
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -90,6 +91,18 @@ def test_the_split_is_the_same_on_every_machine():
     parts = split(np.array([0, 1] * 6), counts([6, 6], 0.2, 0.2), 7)
     found = {name: part.tolist() for name, part in parts.items()}
     assert found == {"training": [0, 1, 2, 5, 7, 8, 9, 10], "validation": [3, 6], "test": [4, 11]}
+
+
+@pytest.mark.parametrize("largest", [2**64 - 1, 2**13, 40])
+@pytest.mark.parametrize("sizes", [[1000], [700, 300]])
+def test_samples_are_in_the_order_of_random_numbers_of_which_equal_ones_stay_in_place(monkeypatch, largest, sizes):
+    numbers = np.random.default_rng(0).integers(0, largest, 1000, np.uint64, endpoint=True)
+    monkeypatch.setattr(np.random, "PCG64", lambda seed: SimpleNamespace(random_raw=lambda count: numbers.copy()))
+    groups, order = groups_of(sizes), np.argsort(numbers, kind="stable")
+    for count in range(0, 300, 7):
+        validation = split(groups, [(size - count, count, 0) for size in sizes], 0)["validation"]
+        expected = [order[groups[order] == group][:count] for group in range(len(sizes))]
+        np.testing.assert_array_equal(validation, np.sort(np.concatenate(expected)))
 
 
 def test_the_default_division_of_the_digits_is_the_one_of_the_first_version(tmp_path):
