@@ -4,7 +4,8 @@
 
 Agents are ends of connections in one other process, without workers behind them: each says hello, starts the worker it
 is asked for, then reports a heartbeat of it per second; the first one reports events, as the first worker of a run
-does. Clients of the store of the rendezvous are threads of a few processes. Files of checkpoints are written at the
+does. Workers that find each other are threads of one process, each with a client of torch's store; with addresses as
+gloo's, but no gloo. Files of checkpoints are written at the
 same time by threads. Failures are drawn at random.
 """
 
@@ -18,10 +19,13 @@ import random
 import resource
 import selectors
 import tempfile
+import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 from netwright.engine.cluster.nodes.nodes import Nodes
 from netwright.engine.cluster.nodes.stream import FrameKind, connect
@@ -33,6 +37,7 @@ TOKEN = bytes(32)
 EVENT = b'{"event":{"kind":"points","split":"training","first_step":1,"steps_apart":1,"values":{"loss":[0.1]}}}\n'
 ALIVE = b'{"alive":true}\n'
 ROUND_S = 0.1
+PATIENCE = datetime.timedelta(minutes=5)
 
 
 def be_agents(port: int, count: int, events_per_s: int, ready: Connection) -> None:
@@ -107,47 +112,65 @@ def measure_coordinator(agents: int, events: int, seconds: float) -> None:
     nodes.close()
 
 
-def _meet(port: int, first: int, count: int, world: int, done: Connection) -> None:
-    """Be so many workers that note their address in the store and read those of all others, as gloo's do."""
+class CountedStore:
+    """Torch's store, with a count of the requests and of the bytes of their values."""
+
+    def __init__(self, port: int) -> None:
+        from torch.distributed import TCPStore
+
+        self._store = TCPStore("127.0.0.1", port, None, False, timeout=PATIENCE)
+        self.requests = self.bytes = 0
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._store, name)
+
+        def counted(*arguments: Any) -> Any:
+            self.requests += 1
+            answer = method(*arguments)
+            values = [*arguments[1:], *(answer if isinstance(answer, list) else [answer])]
+            self.bytes += sum(len(value) for value in values if isinstance(value, bytes | str))
+            return answer
+
+        return counted
+
+
+def measure_rendezvous(world: int) -> None:
+    """Let so many workers, a thread each, find each other through the store of torch as those of a run do: all are
+    here, each has the address that gloo gives it (154 bytes, and 8 for each worker) and those of all others, no
+    connection is of another program, all leave."""
     from torch.distributed import TCPStore
+
+    from netwright.engine.parallel.process_group import ends_sum, ends_total
+    from netwright.engine.parallel.rendezvous import AddressStore, Exchange
+
+    server = TCPStore("127.0.0.1", 0, None, True, wait_for_workers=False)
+    stores = [CountedStore(server.port) for _ in range(world)]
+    numbers = b"".join(number.to_bytes(8, "little") for number in range(world))
 
     def one(rank: int) -> None:
-        store = TCPStore("127.0.0.1", port, None, False, timeout=datetime.timedelta(seconds=300))
-        store.set(f"address/{rank}", b"a" * 100)
-        for other in range(world):
-            store.get(f"address/{other}")
+        exchange = Exchange(stores[rank], rank, world, PATIENCE)
+        secret = exchange.agree("here", "", lambda _: os.urandom(32))
+        view = AddressStore(exchange)
+        view.set(f"cpu/0/{rank}", random.Random(rank).randbytes(154) + numbers)
+        if rank == world - 1:  # what all workers would unpack at the same time does not fit in one process
+            began = time.thread_time()
+            assert view.get("cpu/0/0")[154:] == numbers
+            unpacking_s.append(time.thread_time() - began)
+            del view
+        assert not any(exchange.agree("ends", ends_sum((), secret), ends_total))
+        exchange.leave(PATIENCE)
 
-    done.send(None)
-    TCPStore("127.0.0.1", port, None, False).get("go")
-    with ThreadPoolExecutor(count) as pool:
-        list(pool.map(one, range(first, first + count)))
-    done.send(None)
-
-
-def measure_rendezvous(world: int, processes: int = 4) -> None:
-    """Let so many workers find each other through the store of torch."""
-    from torch.distributed import TCPStore
-
-    store = TCPStore("127.0.0.1", 0, None, True, wait_for_workers=False)
-    ours, theirs = multiprocessing.Pipe()
-    share = world // processes
-    world = share * processes
-    children = [
-        multiprocessing.get_context("spawn").Process(target=_meet, args=(store.port, n * share, share, world, theirs))
-        for n in range(processes)
-    ]
-    for child in children:
-        child.start()
-    for _ in children:
-        ours.recv()
-    start = time.monotonic()
-    store.set("go", b"1")
-    for _ in children:
-        ours.recv()
-    took = time.monotonic() - start
-    print(f"| {world:,} | {took:.1f} s | {world * world / took:,.0f} |", flush=True)
-    for child in children:
-        child.join()
+    unpacking_s: list[float] = []
+    threading.stack_size(2**18)
+    start, cpu = time.monotonic(), time.process_time()
+    with ThreadPoolExecutor(world) as pool:
+        list(pool.map(one, range(world)))
+    took, cpu = time.monotonic() - start, time.process_time() - cpu
+    requests, moved = sum(store.requests for store in stores), sum(store.bytes for store in stores)
+    print(
+        f"| {world:,} | {took:.1f} s | {cpu:.1f} s | {requests:,} | {moved / 2**20:,.1f} MB | {unpacking_s[0]:.3f} s |",
+        flush=True,
+    )
 
 
 def measure_writing(writers: int, megabytes: int, folder: Path) -> None:
@@ -217,8 +240,8 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for agents in sorted({max(1, asked.agents // 10), asked.agents}):
         measure_coordinator(agents, asked.events, asked.seconds)
-    print("\n| workers | rendezvous | reads of the store per second |\n|---|---|---|")
-    for world in sorted({max(4, asked.agents // 16), asked.agents // 4}):
+    print("\n| workers | rendezvous | processor | requests | values | unpacking by each |\n|---|---|---|---|---|---|")
+    for world in sorted({4, 64, *(asked.agents // part for part in (16, 4, 1))}):
         measure_rendezvous(world)
     print("\n| writers | checkpoint bandwidth |\n|---|---|")
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:

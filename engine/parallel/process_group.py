@@ -2,18 +2,22 @@
 
 import contextlib
 import ctypes
+import hashlib
 import json
+import operator
 import os
+import secrets
 import select
 import socket
 import stat
 import struct
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
+from functools import reduce
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import psutil
 import torch
@@ -21,7 +25,7 @@ import torch.distributed
 
 from netwright.engine.core.errors import RunError, UnavailableError, plural
 from netwright.engine.core.platform_files import open_descriptors
-from netwright.engine.parallel.rendezvous import NetworkRendezvous, open_store
+from netwright.engine.parallel.rendezvous import AddressStore, Exchange, NetworkRendezvous, open_store
 from netwright.engine.parallel.shared_memory import Memory, PeerUnavailableError, SharedMemoryReducer
 from netwright.engine.placement.inventory import LOOPBACK, NO_LOOPBACK, can_share, has_loopback
 
@@ -124,12 +128,19 @@ class TorchProcessGroup:
         os.environ["TORCH_GLOO_LAZY_INIT"] = "0"  # all workers connect here, while the ports are open
         try:
             self._store = open_store(rendezvous, rank, size, timeout)
-            self._gather("here", "", timeout)  # the ports are open for as long as the slowest worker takes to come
+            self._exchange = Exchange(self._store, rank, size, timeout)
+            # The ports are open for as long as the slowest worker takes to come.
+            secret = self._exchange.agree("here", "", lambda _: secrets.token_bytes(32))
+            # nccl asks the store from threads of its own, which should not wait for Python.
+            collected = AddressStore(self._exchange) if backend == "gloo" and not isinstance(rendezvous, Path) else None
+            self._torch_store = collected or self._store  # referenced: torch's later groups call methods of Python
             with closed_ports() as descriptors:
                 torch.distributed.init_process_group(
-                    _backends(backend), store=self._store, rank=rank, world_size=size, timeout=timeout
+                    _backends(backend), store=self._torch_store, rank=rank, world_size=size, timeout=timeout
                 )
-            self.num_foreign_connections = self._close_foreign(descriptors, timeout)
+            if collected is not None:
+                collected.is_collecting = False
+            self.num_foreign_connections = self._close_foreign(descriptors, secret)
             if not isinstance(rendezvous, Path) and rank == 0 and backend == "gloo":  # nccl connects again later
                 _drop_all(rendezvous.listener)
             self._reducer = self._share_memory(timeout) if share_memory and backend == "gloo" else None
@@ -141,14 +152,7 @@ class TorchProcessGroup:
         """Return whether tensors on the CPU are summed through shared memory."""
         return self._reducer is not None
 
-    def _gather(self, name: str, value: str, timeout: timedelta) -> list[str]:
-        """Return the text that each worker gives, by way of the file of the rendezvous. A collective."""
-        self._store.set(f"{name}/{self.rank}", value)
-        keys = [f"{name}/{rank}" for rank in range(self.size)]
-        self._store.wait(keys, timeout)
-        return [self._store.get(key).decode() for key in keys]
-
-    def _close_foreign(self, descriptors: Collection[int], timeout: timedelta) -> int:
+    def _close_foreign(self, descriptors: Collection[int], secret: bytes) -> int:
         """Close the connections that lead to no worker; return how many all workers had. A collective.
 
         What a program sends as if it was a worker is not read either: the first sum fails, and the run is restarted.
@@ -159,13 +163,15 @@ class TorchProcessGroup:
                 with contextlib.suppress(OSError):  # closed, not connected any more, or a port
                     each = stack.enter_context(_opened(descriptor))
                     own[each], other[each] = each.getsockname(), each.getpeername()
-            texts = self._gather("ends", json.dumps([own[each] for each in other]), timeout)
-            ends = {tuple(end) for text in texts for end in json.loads(text)}
-            foreign = [each for each, end in other.items() if end not in ends]
-            for each in foreign:
+            ends = [(own[each], other[each]) for each in other]
+            if not any(self._exchange.agree("ends", ends_sum(ends, secret), ends_total)):
+                return 0
+            strangers = json.loads(self._exchange.agree("strangers", json.dumps(ends), ends_of_strangers))
+            foreign = set(map(tuple, strangers))
+            for each in (each for each, end in other.items() if end in foreign):
                 with contextlib.suppress(OSError):
                     each.shutdown(socket.SHUT_RDWR)
-        return sum(map(int, self._gather("foreign", str(len(foreign)), timeout)))
+        return len(strangers)
 
     def _share_memory(self, timeout: timedelta) -> SharedMemoryReducer | None:
         """Return the reducer, or None where not every worker can use it. A collective."""
@@ -237,8 +243,7 @@ class TorchProcessGroup:
         it is the group's last owner, holds that lock meanwhile: a worker that was done would hang for good.
         """
         with contextlib.suppress(RuntimeError):  # a worker that failed never comes: there is nothing left to wait for
-            self._store.set(f"left/{self.rank}", "")
-            self._store.wait([f"left/{rank}" for rank in range(self.size)], SHUTDOWN_TIMEOUT)
+            self._exchange.leave(SHUTDOWN_TIMEOUT)
 
 
 def notes(group: ProcessGroup) -> tuple[str, ...]:
@@ -251,6 +256,31 @@ def notes(group: ProcessGroup) -> tuple[str, ...]:
     if count := group.num_foreign_connections:
         texts.append(f"Another program connected to the workers' ports ({plural(count, 'connection')}, closed).")
     return tuple(texts)
+
+
+def ends_sum(ends: Iterable[tuple[Any, Any]], secret: bytes) -> bytes:
+    """Return the exclusive or of the hashes of connections, each by its own and its other end in either order.
+
+    That of all workers is zero where every connection leads from one to another: each is in it twice. Who does not know
+    the secret cannot make connections that cancel out.
+    """
+    total = 0
+    for pair in ends:
+        text = json.dumps(sorted(pair)).encode()
+        total ^= int.from_bytes(hashlib.blake2b(text, key=secret, digest_size=32).digest(), "big")
+    return total.to_bytes(32, "big")
+
+
+def ends_total(sums: Sequence[bytes]) -> bytes:
+    """Return the exclusive or of the sums of all workers."""
+    return reduce(operator.xor, (int.from_bytes(each, "big") for each in sums)).to_bytes(32, "big")
+
+
+def ends_of_strangers(texts: Sequence[bytes]) -> str:
+    """Return the other ends of connections that are an own end of no worker, as JSON; `texts` as that of each."""
+    pairs = [(tuple(own), tuple(other)) for text in texts for own, other in json.loads(text)]
+    known = {own for own, _ in pairs}
+    return json.dumps([other for _, other in pairs if other not in known])
 
 
 @contextlib.contextmanager
