@@ -68,5 +68,5 @@ def test_limits_of_the_shell_count(groups: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_path_of_another_system_is_named_as_such(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="lies at C:/数据/a.csv, a path of another system"):
+    with pytest.raises(UserError, match=r"lies at C:/数据/a\.csv, a path of another system"):
         locate("C:/数据/a.csv", tmp_path)
