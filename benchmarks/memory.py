@@ -4,7 +4,8 @@
 
 The folder is that of the shared benchmark. Memory is looked at five times per second in `/proc/*/smaps_rollup`, and the
 highest sum counts. `Pss` shares out what several processes have in common, such as a forked worker and its coordinator,
-so their sum is what they take together; `Rss` counts it for each; `Uss` leaves it out.
+so their sum is what they take together; `Rss` counts it for each; `Uss` leaves it out. `Anonymous` is `Pss` without
+pages of files, which the system takes back as it needs them.
 """
 
 import os
@@ -21,7 +22,7 @@ from benchmarks.peer import ROOT, prepare
 
 EPOCHS = 12
 EVERY_S = 0.2
-KINDS = {"Pss": ("Pss",), "Rss": ("Rss",), "Uss": ("Private_Clean", "Private_Dirty")}
+KINDS = {"Pss": ("Pss",), "Rss": ("Rss",), "Uss": ("Private_Clean", "Private_Dirty"), "Anonymous": ("Pss_Anon",)}
 
 
 def of_process(pid: int) -> dict[str, float]:
