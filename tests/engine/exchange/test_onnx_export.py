@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import pytest
 import torch
+from torch._export.utils import _collect_all_valid_cia_ops
 from torch.onnx._internal.exporter._registration import ONNXRegistry
 
 from netwright.engine.core.errors import RunError, UserError
@@ -349,6 +350,15 @@ def test_the_operators_of_the_exporter_are_read_once_per_process(tmp_path: Path)
     assert one.functions[name][0] is other.functions[name][0]
     one.register_op(torch.ops.aten.relu.default, lambda x: x)
     assert len(other.functions[name]) == len(one.functions[name]) - 1
+
+
+def test_an_operator_that_a_library_adds_between_two_exports_is_looked_up() -> None:
+    onnx_graph.look_up_operators_once()
+    before = {operator.name() for operator in _collect_all_valid_cia_ops()}
+    with torch.library._scoped_library("late", "DEF") as late:
+        late.define("twice(Tensor x) -> Tensor")
+        late.impl("twice", lambda x: 2 * x, "CompositeImplicitAutograd")
+        assert {operator.name() for operator in _collect_all_valid_cia_ops()} - before == {"late::twice"}
 
 
 def test_numbers_as_small_as_those_before_a_logarithm_stay(tmp_path: Path) -> None:
