@@ -9,7 +9,10 @@ from tests.app.fake_server import FakeServer
 from tests.app.main_windows import MakeWindow, fork_programs, shown_windows
 
 QT_PATIENCE_MS = 60_000
-WITH_FRESH_PROGRAMS = ("test_processes.py", "test_run_history.py", "test_running.py", "test_thumbnails.py")
+WITH_FRESH_PROGRAMS = (
+    *("test_processes.py", "test_run_history.py", "test_running.py", "test_thumbnails.py"),
+    "test_tour_launcher.py",  # a fork, which ends at once, leaves the temporary files of Qt behind
+)
 """Tests of programs themselves, which start as they do for users."""
 
 
