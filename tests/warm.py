@@ -78,6 +78,11 @@ class Warm:
             self._ours.sendall(data)
         return mine
 
+    def load(self, *modules: str) -> None:
+        """Import modules in the server, for commands of several tests that need them."""
+        with self.start({"imports": modules}, []):
+            pass
+
     def close(self) -> None:
         """End the server; commands that still run go on."""
         self._ours.close()
@@ -258,6 +263,7 @@ def serve(connection: socket.socket, address: str) -> None:
         "netwright.engine.cli.main",
         "netwright.engine.cli.train_command",
         "netwright.engine.launch.prepare",
+        "netwright.engine.launch.detached_coordinator",
         "netwright.engine.exchange.onnx_export",
         "netwright.app.history.run_reader",
         "netwright.app.start_page.running_program",
@@ -284,7 +290,9 @@ def serve(connection: socket.socket, address: str) -> None:
             request, descriptors = _received(connection)
             if not request:
                 return
-        if os.fork() == 0:
+        for name in request.get("imports", ()):
+            importlib.import_module(name)
+        if "code" in request and os.fork() == 0:
             connection.close()
             listener.close()
             request["env"][_ADDRESS] = address

@@ -39,6 +39,7 @@ program()
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    warm.server().load("netwright.engine.assistants.mcp_server")
     folder = tmp_path / "work"
     folder.mkdir()
     shutil.copy(RESOURCES / "examples" / "digits.netwright", folder)

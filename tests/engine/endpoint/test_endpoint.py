@@ -116,6 +116,7 @@ def engine(folder: Path, line: str) -> str:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with runs on a table, on pictures and on texts, the first two as ONNX files, too."""
+    warm.server().load("netwright.engine.endpoint.endpoint_server")
     folder = tmp_path_factory.mktemp("models")
     with (folder / "houses.csv").open("w", newline="") as file:
         rows = csv.writer(file)
