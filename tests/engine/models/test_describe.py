@@ -15,6 +15,7 @@ from netwright.engine.exchange.export import export
 from netwright.engine.models.open_model import open_model
 from tests.json_schema import checked_output
 
+pytestmark = pytest.mark.usefixtures("importer_in_memory")
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 COLOURS = ("blue", "green", "red")
 """In the order of the folders; the network has its own."""

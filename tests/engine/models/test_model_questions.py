@@ -22,6 +22,8 @@ from tests.engine.exchange.importing.keras.keras_files import write as write_ker
 from tests.json_schema import checked_output
 from tests.runs import train
 
+pytestmark = pytest.mark.usefixtures("importer_in_memory")
+
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
