@@ -123,7 +123,7 @@ def reading(count: int) -> None:
         trials.append(trial(number, values, **score) if number % 10 else trial(number, values, "failed"))
     with tempfile.TemporaryDirectory() as folder:
         path = str(written(Path(folder), trials, [ACCURACY, "validation.loss"]).path)
-        for words in ("status", "status --json", "best", "export", "report", "list"):
+        for words in ("status", "status --json", "best", "export", "report", "list", "run"):
             way, *more = words.split()
             what = f"{folder}/net.netwright" if way == "list" else path
             command = [sys.executable, "-m", "netwright.engine", "experiment", way, what, *more]

@@ -140,15 +140,17 @@ class Runner:
         self._strategy: Strategy = strategy_for(*of)
         self._watch = Watch(self._project.experiment, self._objectives[0], self._project.training.max_epochs)
         self._trials = trials_from(self._folder.lines())[0]
-        if self._trials and self._has_work():  # else `begin` has looked
+        has_work = not self._trials or self._has_work()
+        if self._trials and has_work:  # else `begin` has looked
             read_facts(self._project, self._base)
             refuse_if_none_fits(self._project, origin_of(self._path, self._base))
         self._record = ExperimentRecord(self._folder)
         self._places: Places = places_of(self._project, self._folder)
-        preload()  # so that each run starts at once in its forked process
-        versions()
-        with contextlib.suppress(UserError):  # each trial says what is wrong with its data
-            read_data(self._project, self._base)
+        if has_work or not all(trial.is_over for trial in self._trials.values()):
+            preload()  # so that each run starts at once in its forked process
+            versions()
+            with contextlib.suppress(UserError):  # each trial says what is wrong with its data
+                read_data(self._project, self._base)
         for trial in self._trials.values():
             at_work = self._begin(trial)
             if trial.is_over:
