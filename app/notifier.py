@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QMainWindow, QSystemTrayIcon
 
 from netwright.designer import markup, theme
-from netwright.designer.announcement import announce
+from netwright.designer.canvas.spoken import announce
 from netwright.designer.engine_messages import message_text
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import UserError

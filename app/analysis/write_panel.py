@@ -26,13 +26,7 @@ from netwright.app.temporary_folder import temporary_folder
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.language import tr
-from netwright.engine.analysis.operations.generate import (
-    LENGTH,
-    OPERATION,
-    WRITTEN,
-    GenerateRequest,
-    read_breaks,
-)
+from netwright.engine.analysis.operations.generate import LENGTH, OPERATION, WRITTEN, GenerateRequest, read_breaks
 from netwright.engine.project.preparation import Preparation
 from netwright.engine.project.stored_facts import predicted_text
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTabWidget, QToo
 
 from netwright.app.widgets import NO_LIMIT
 from netwright.designer import theme
-from netwright.designer.announcement import announce
+from netwright.designer.canvas.spoken import announce
 from netwright.designer.editor import Editor
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.engine_messages import message_text

@@ -5,15 +5,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QIcon, QResizeEvent
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QStatusBar,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QStatusBar, QToolButton, QWidget
 
 from netwright.app.frame.actions import ACTIONS
 from netwright.app.widgets import NO_LIMIT

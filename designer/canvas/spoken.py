@@ -1,5 +1,8 @@
 """What a screen reader says of layers, connections, frames and comments: on the canvas and in the outline."""
 
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+
 from netwright.designer.editor import Editor
 from netwright.designer.engine_messages import message_text
 from netwright.designer.language import layer_label, tr, translation
@@ -7,6 +10,12 @@ from netwright.designer.scene.annotation_items import NOTHING
 from netwright.engine.network import annotations
 from netwright.engine.network.annotations import Mark
 from netwright.engine.network.network import Connection, Port
+
+
+def announce(source: QObject, text: str) -> None:
+    """Let a screen reader say at once, in the name of a window or widget, what happens elsewhere than at the keyboard's
+    place."""
+    QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(source, text))
 
 
 def of_selection(editor: Editor) -> str:

@@ -16,7 +16,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
-from netwright.designer.announcement import announce
 from netwright.designer.auto_layout import AutoLayout
 from netwright.designer.canvas import spoken
 from netwright.designer.canvas.annotation_tools import AnnotationTools
@@ -25,6 +24,7 @@ from netwright.designer.canvas.menus import Menus
 from netwright.designer.canvas.motion import LayoutAnimation, ViewTracker
 from netwright.designer.canvas.overlays import Overlays
 from netwright.designer.canvas.quick_add import Suggestions
+from netwright.designer.canvas.spoken import announce
 from netwright.designer.canvas.text_fields import RenameField
 from netwright.designer.canvas.viewport import ZOOM_STEP, Viewport
 from netwright.designer.editor import Editor

@@ -19,14 +19,7 @@ from netwright.engine.core.part_registry import required
 from netwright.engine.data.sources.image_file import BadPictureError
 from netwright.engine.data.sources.image_file import read as read_image
 from netwright.engine.data.sources.source import Array, Arrays, locate, refuse_too_large
-from netwright.engine.models.assumed import (
-    IMAGENET_MEAN,
-    IMAGENET_STD,
-    TRIED_SIZE,
-    Port,
-    assumed_input,
-    assumed_target,
-)
+from netwright.engine.models.assumed import IMAGENET_MEAN, IMAGENET_STD, TRIED_SIZE, Port, assumed_input, assumed_target
 from netwright.engine.project.preparation import InputPreparation, Preparation
 from netwright.engine.project.preparing import group_column_of, picture_span
 from netwright.engine.project.sources.images import is_image

@@ -219,8 +219,8 @@ def parser(command: str = "") -> Parser:
     top = Parser(prog=PROGRAM, description="Check, train and export neural networks without a screen.")
     top.add_argument("--version", action="version", version=f"{PROGRAM} {VERSION}")
     subparsers = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    is_ours = command in commands() or command in HIDDEN or command.startswith("-")
-    known = commands(with_installed=not is_ours)
+    is_ours = command.startswith("-") or command in commands() or command in HIDDEN
+    known = {} if command.startswith("-") else commands(with_installed=not is_ours)
     modules = {name: declared.module for name, declared in known.items()}
     modules |= {name: PACKAGE + module for name, module in HIDDEN.items()}
     names = [] if command.startswith("-") else [command] if command in modules else [*modules]

@@ -11,7 +11,6 @@ import gc
 import io
 import os
 import sys
-import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -83,6 +82,8 @@ def _run(argv: Sequence[str] | None) -> int:
             return _stopped(tokens, arguments)
         if (reason := _outer_reason(error)) is not None:
             return _refuse(reason, tokens, arguments)
+        import traceback
+
         _complain(*traceback.format_exc().rstrip("\n").split("\n"))
         message = f"this is a defect of Netwright {VERSION}."
         _complain(f"{PROGRAM}: {message} {REPORT_TO}")

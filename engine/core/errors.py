@@ -4,7 +4,6 @@ The message of a `UserError` names the object, the limit, the received value and
 window and on the command line, where the class sets the exit code. Any other uncaught exception is a defect.
 """
 
-import difflib
 import errno
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -195,5 +194,7 @@ def closest_word(word: str, words: Iterable[str]) -> str:
     if not 0 < len(word) <= 64:
         return ""  # too long for a typing error, and slow to compare
     candidates = (name for name in words if 0.4 < len(name) / len(word) < 2.4)  # other lengths cannot match
+    import difflib  # light commands that succeed do without
+
     matches = difflib.get_close_matches(word, islice(candidates, 1000), n=1, cutoff=0.6)
     return matches[0] if matches else ""

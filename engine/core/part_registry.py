@@ -16,12 +16,10 @@ manifest.
 """
 
 import importlib
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from netwright.engine.core.errors import UserError
 
@@ -33,8 +31,7 @@ POINTS = ("operations", "results", "functions", "imports", "pages", "segments", 
 """Tables of a manifest whose entries are texts `module:name`."""
 
 
-@dataclass(frozen=True)
-class PartCommand:
+class PartCommand(NamedTuple):
     """A command of a part: the module whose `register` adds it, its group and its line in the list of commands.
 
     examples: command lines that work one after the other.
@@ -46,14 +43,13 @@ class PartCommand:
     examples: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """A part, as its manifest describes it. `points`: by name of a table, the entries `name -> module:attribute`."""
 
     name: str
     title: str
-    commands: Mapping[str, PartCommand] = field(default_factory=dict)
-    points: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    commands: Mapping[str, PartCommand]
+    points: Mapping[str, Mapping[str, str]]
 
 
 @cache
@@ -109,6 +105,8 @@ def imported(target: str) -> Any:
 
 def read_part(manifest: Path) -> Part:
     """Return the part of a manifest. Raises `UserError` that names the file and what is wrong in it."""
+    import json  # most starts that read no manifest, such as `--version`, do without
+
     try:
         content = json.loads(manifest.read_text(encoding="utf-8"))
         title = content.pop("title")

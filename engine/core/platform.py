@@ -7,3 +7,6 @@ if sys.platform == "win32":
     from netwright.engine.core.windows_processes import *  # noqa: F403
 else:
     from netwright.engine.core.posix_processes import *  # noqa: F403
+
+CALM_THREADS = {"GOMP_SPINCOUNT": "2000"}
+"""Variables by which idle threads of OpenMP sleep soon instead of spinning; read when torch is imported."""

@@ -1,12 +1,10 @@
 """Processes as Linux and macOS have them."""
 
 import contextlib
-import ctypes
 import os
 import resource
 import shlex
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -14,7 +12,10 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import subprocess
 
 assert sys.platform != "win32"  # a type checker for Windows leaves out the rest
 
@@ -50,6 +51,8 @@ def start_process(
     starts. `outlives`: it has a group, and goes on when this process ends, which may end others. `inherits` are
     descriptors that it keeps open.
     """
+    import subprocess  # as `ctypes` below: light commands, which ask only what the system tells, do without
+
     stdin, stdout, stderr = streams
     return subprocess.Popen(
         command,
@@ -74,6 +77,8 @@ def fork_process() -> int:
 def end_with_parent(parent: int) -> None:
     """End this process when its parent ends: it may be computing, and would not see a pipe close."""
     if sys.platform == "linux":
+        import ctypes
+
         ctypes.CDLL(None, use_errno=True).prctl(_END_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
     elif os.getppid() == parent:
         threading.Thread(target=_wait_for_end, args=(parent,), name="parent", daemon=True).start()
@@ -157,6 +162,8 @@ def watch_process(pid: int) -> int:
 def collect_orphans() -> None:
     """Make this process the parent of those whose parent ends, where the system can."""
     if sys.platform == "linux":
+        import ctypes
+
         ctypes.CDLL(None, use_errno=True).prctl(_COLLECT_ORPHANS, 1, 0, 0, 0)
 
 
@@ -347,6 +354,8 @@ def command_line(*words: str) -> str:
 def boot_id() -> str:
     """Return an identifier of this machine among others of its name; empty where the system has none."""
     if sys.platform == "darwin":
+        import ctypes
+
         text, size = ctypes.create_string_buffer(64), ctypes.c_size_t(64)
         ctypes.CDLL(None).sysctlbyname(b"kern.bootsessionuuid", text, ctypes.byref(size), None, ctypes.c_size_t(0))
         return text.value.decode("ascii", "replace")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from netwright.engine.core.files import ROOT
-from netwright.engine.core.platform import end_process_tree, start_process
+from netwright.engine.core.platform import CALM_THREADS, end_process_tree, start_process
 from netwright.engine.core.platform_files import (
     do_not_wait,
     open_descriptor,
@@ -160,10 +160,6 @@ def module_words(module: str) -> list[str]:
 def engine_command(*arguments: str) -> list[str]:
     """Return the command line of `netwright-engine` of this installation."""
     return [sys.executable, "-m", "netwright.engine", *arguments]
-
-
-CALM_THREADS = {"GOMP_SPINCOUNT": "2000"}
-"""Variables by which idle threads of OpenMP sleep soon instead of spinning; read when torch is imported."""
 
 
 def module_environment() -> dict[str, str]:

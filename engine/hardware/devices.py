@@ -20,12 +20,7 @@ from typing import Any
 
 from netwright.engine.core.errors import RunError, UnavailableError, UserError, listed
 from netwright.engine.core.files import ROOT
-from netwright.engine.core.platform import (
-    cores,
-    cpu_model,
-    num_cores,
-    total_memory_bytes,
-)
+from netwright.engine.core.platform import cores, cpu_model, num_cores, total_memory_bytes
 from netwright.engine.core.process import MessageProcess, module_command
 from netwright.engine.hardware.accelerators import TorchAccelerators, find
 from netwright.engine.placement.inventory import TORCH_BACKENDS, DeviceInventory, has_loopback

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
-from netwright.engine.core.process import CALM_THREADS
+from netwright.engine.core.platform import CALM_THREADS
 
 LEAST_GAIN = 1.05
 """Least speed-up for which more threads are chosen: the choice is never slower than 0.95 of the best."""

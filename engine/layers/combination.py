@@ -9,16 +9,7 @@ from typing import ClassVar
 from netwright.engine.core.errors import ShapeError
 from netwright.engine.core.fields import Choice, Int
 from netwright.engine.core.types import Size, Symbol, TensorType, clash, derive
-from netwright.engine.layers.base import (
-    LENGTHS,
-    Call,
-    LayerType,
-    Lowered,
-    expect_real,
-    function,
-    masked,
-    with_lengths,
-)
+from netwright.engine.layers.base import LENGTHS, Call, LayerType, Lowered, expect_real, function, masked, with_lengths
 
 AXES = {
     "C": "Channels: depth concatenation",

@@ -13,14 +13,7 @@ from netwright.engine.data.loading.load import facts as facts_of_data
 from netwright.engine.layers.inputs import ImageInput
 from netwright.engine.lowering.fitted import trained_preparation
 from netwright.engine.lowering.module import build
-from netwright.engine.models.assumed import (
-    IMAGENET_MEAN,
-    IMAGENET_STD,
-    TRIED_SIZE,
-    Port,
-    assumed_input,
-    assumed_target,
-)
+from netwright.engine.models.assumed import IMAGENET_MEAN, IMAGENET_STD, TRIED_SIZE, Port, assumed_input, assumed_target
 from netwright.engine.models.trained_model import Model
 from netwright.engine.network.network import Layer
 from netwright.engine.project.bindings import match_inputs, output_name, wanted_of

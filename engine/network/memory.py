@@ -48,6 +48,9 @@ class StepOptions:
         return self.precision in _HALVES or self.recomputing != "off"
 
 
+USUAL_STEP = StepOptions()
+
+
 @dataclass(frozen=True)
 class Memory:
     """Bytes of a training step at a batch size. Without `is_whole` it is a lower bound: some size is not known."""
@@ -115,7 +118,7 @@ def training_memory(
     frozen: int = 0,
     *,
     is_all_known: bool | None = None,
-    step: StepOptions = StepOptions(),
+    step: StepOptions = USUAL_STEP,
 ) -> Memory:
     """Return the memory estimate of a whole network; `states` as in `optimizer_states`, `frozen`: parameters that do
     not learn.

@@ -8,10 +8,12 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import read_file
 from netwright.engine.operations.operation import Argument, Request, Trust, WeightsKept
 from netwright.engine.operations.projects import data_place
+from netwright.engine.project.dataset_info import SPLITS
 from netwright.engine.project.preparation import PIXELS
 from netwright.engine.runs.model_files import Assumptions, ModelChoice, expected
 
 LIMIT_BYTES = 2**24
+Split = Annotated[str, Argument("split of the run's data (default: test, else validation)", choices=SPLITS)]
 ModelPath = Annotated[Path, Argument(f"a model: {expected()}", metavar="MODEL")]
 
 

@@ -34,7 +34,6 @@ from netwright.engine.core.errors import EXIT_DONE, UserError
 from netwright.engine.core.part_registry import entries, imported
 from netwright.engine.core.progress import Listener, listening
 from netwright.engine.core.records import Record
-from netwright.engine.project.dataset_info import SPLITS
 
 Face = Literal["command", "window", "api"]
 FACES: tuple[Face, ...] = ("command", "window", "api")
@@ -382,7 +381,6 @@ DataSettings = Annotated[Settings, SET_DATA]
 ExperimentPath = Annotated[
     Path, Argument("the folder of an experiment; of a project file, its newest one", metavar="EXPERIMENT")
 ]
-Split = Annotated[str, Argument("split of the run's data (default: test, else validation)", choices=SPLITS)]
 WeightsKept = Annotated[
     str, Argument("weights of the run (default: its result)", choices=WEIGHTS, flags=("--weights",))
 ]

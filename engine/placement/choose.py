@@ -7,13 +7,7 @@ from typing import Any, Self
 from netwright.engine.core.errors import UnavailableError, UserError, plural
 from netwright.engine.core.files import number_in
 from netwright.engine.placement.cluster_part import ABSENT, has_clusters
-from netwright.engine.placement.inventory import (
-    NO_LOOPBACK,
-    TORCH_BACKENDS,
-    ClusterSize,
-    Device,
-    DeviceInventory,
-)
+from netwright.engine.placement.inventory import NO_LOOPBACK, TORCH_BACKENDS, ClusterSize, Device, DeviceInventory
 from netwright.engine.project.check_strategies import pieces_of_batch
 from netwright.engine.project.environment import TARGETS, EnvironmentOptions
 

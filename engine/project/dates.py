@@ -31,10 +31,10 @@ def _iso(text: str) -> datetime:
 def _by(pattern: str, order: str, time: str = _TIME) -> Callable[[str], datetime]:
     """Return a reader of dates; the groups of the pattern are year, month, quarter and day (y, m, q, d) in this
     order."""
-    expression = re.compile(pattern + time)
+    expression = pattern + time  # compiled with the first text: most starts read no date
 
     def read_one(text: str) -> datetime:
-        match = expression.fullmatch(text)
+        match = re.fullmatch(expression, text)
         if match is None:
             raise ValueError(text)
         parts = dict(zip(order, match.groups(), strict=False))

@@ -18,14 +18,7 @@ from netwright.engine.core.folders import cache_folder, data_folder, state_folde
 from netwright.engine.core.locks import LockHeldError, take_lock
 from netwright.engine.runs.create import is_shipped, runs_beside
 from netwright.engine.runs.folder import RunFolder
-from netwright.engine.runs.summary import (
-    RunSummary,
-    read_summary,
-    stamp_of,
-    summary_from,
-    with_changes,
-    with_state_now,
-)
+from netwright.engine.runs.summary import RunSummary, read_summary, stamp_of, summary_from, with_changes, with_state_now
 
 VERSION = 3
 """Version of the index records. An index of another version is discarded."""

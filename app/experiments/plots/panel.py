@@ -1,13 +1,7 @@
 """The panel of plots above the trials: one at a time, chosen by its name."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QPushButton,
-    QSizePolicy,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from netwright.app.experiments.plots.chart import Findings, TrialChart
 from netwright.app.experiments.plots.coordinates import ParallelCoordinates

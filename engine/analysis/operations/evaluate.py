@@ -10,15 +10,7 @@ from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.files import checked_destination
 from netwright.engine.core.text import format_figure, format_number
 from netwright.engine.operations.model_request import DataOfModelRequest
-from netwright.engine.operations.operation import (
-    Argument,
-    Device,
-    Fresh,
-    Line,
-    Operation,
-    Result,
-    Table,
-)
+from netwright.engine.operations.operation import Argument, Device, Fresh, Line, Operation, Result, Table
 from netwright.engine.project.dataset_info import SPLITS
 from netwright.engine.project.options.metric_options import TEXT_METRICS, format_score, in_a_line
 

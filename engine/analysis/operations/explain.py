@@ -8,18 +8,8 @@ from typing import Annotated, Any, ClassVar
 from netwright.engine.core.dataclass_json import to_json
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.text import answer_in_words
-from netwright.engine.operations.model_request import DataOfModelRequest
-from netwright.engine.operations.operation import (
-    Argument,
-    Device,
-    Fresh,
-    Line,
-    Operation,
-    Result,
-    Shaded,
-    Split,
-    Table,
-)
+from netwright.engine.operations.model_request import DataOfModelRequest, Split
+from netwright.engine.operations.operation import Argument, Device, Fresh, Line, Operation, Result, Shaded, Table
 
 METHODS = {
     "gradcam": "where a convolution looks for a class (images)",

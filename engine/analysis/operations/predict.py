@@ -10,15 +10,7 @@ from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plura
 from netwright.engine.core.finite_json import to_json
 from netwright.engine.core.text import answer_in_words
 from netwright.engine.operations.model_request import ModelRequest
-from netwright.engine.operations.operation import (
-    Argument,
-    Device,
-    Line,
-    Operation,
-    Result,
-    Stream,
-    read_count,
-)
+from netwright.engine.operations.operation import Argument, Device, Line, Operation, Result, Stream, read_count
 from netwright.engine.project.preparation import Preparation, TargetPreparation
 
 MOST = 5

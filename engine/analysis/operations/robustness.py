@@ -6,16 +6,8 @@ from typing import Annotated, Literal, TypedDict
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.text import format_percent
-from netwright.engine.operations.model_request import DataOfModelRequest
-from netwright.engine.operations.operation import (
-    Argument,
-    Device,
-    Line,
-    Operation,
-    Result,
-    Split,
-    Table,
-)
+from netwright.engine.operations.model_request import DataOfModelRequest, Split
+from netwright.engine.operations.operation import Argument, Device, Line, Operation, Result, Table
 from netwright.engine.project.options.metric_options import format_score
 
 TITLES = {"noise": "noise", "blur": "blur", "fgsm": "FGSM", "pgd": "PGD"}

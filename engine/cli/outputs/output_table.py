@@ -7,11 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
 from netwright.engine.cli.commands import commands
-from netwright.engine.cli.outputs.machine_outputs import (
-    Advice,
-    Devices,
-    LargestBatch,
-)
+from netwright.engine.cli.outputs.machine_outputs import Advice, Devices, LargestBatch
 from netwright.engine.cli.outputs.run_outputs import (
     Detached,
     Ended,

@@ -8,10 +8,7 @@ from netwright.engine.core.fields import FilePath
 from netwright.engine.data.loading.open_data import open_source
 from netwright.engine.data.sources.remote_files import recorded_remote
 from netwright.engine.data.sources.shard_places import recorded
-from netwright.engine.data.sources.source import (
-    locate,
-    unreadable,
-)
+from netwright.engine.data.sources.source import locate, unreadable
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import admit
 from netwright.engine.project.sources.shards import PLACES

@@ -13,10 +13,7 @@ from netwright.engine.data.loading.reader_processes import ReaderProcesses
 from netwright.engine.data.sources.joined import outline_like
 from netwright.engine.data.sources.prefetch import SampleCache, num_threads
 from netwright.engine.data.sources.remote_files import naming_urls
-from netwright.engine.data.sources.source import (
-    free_memory,
-    located,
-)
+from netwright.engine.data.sources.source import free_memory, located
 from netwright.engine.placement.choose import Placement
 from netwright.engine.placement.inventory import DeviceInventory
 from netwright.engine.project.data import DataOptions

@@ -37,15 +37,7 @@ from netwright.engine.core.fields import FilePath
 from netwright.engine.data.loading.split import Division, Rule, untrained_classes
 from netwright.engine.data.sources.joined import Joined, parts_of
 from netwright.engine.data.sources.remote_files import naming_urls
-from netwright.engine.data.sources.source import (
-    Array,
-    Outline,
-    Samples,
-    Source,
-    free_memory,
-    locate,
-    located,
-)
+from netwright.engine.data.sources.source import Array, Outline, Samples, Source, free_memory, locate, located
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_hosts import admit, say_typed
 from netwright.engine.project.dataset_info import DatasetInfo

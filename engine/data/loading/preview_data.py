@@ -9,12 +9,7 @@ from typing import Any
 from netwright.engine.data.loading.open_data import KEPT_BYTES, Opened, open_source
 from netwright.engine.data.loading.preview import ALL, Change, Selection, describe
 from netwright.engine.data.sources.prefetch import LazyArray
-from netwright.engine.data.sources.source import (
-    Array,
-    Samples,
-    free_memory,
-    refuse_too_large,
-)
+from netwright.engine.data.sources.source import Array, Samples, free_memory, refuse_too_large
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.data_loading import loading
 from netwright.engine.project.training import TrainingOptions

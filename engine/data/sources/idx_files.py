@@ -14,14 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.data.sources.array_storage import (
-    Converted,
-    Loaded,
-    Place,
-    StoredArray,
-    reading,
-    refuse_bomb,
-)
+from netwright.engine.data.sources.array_storage import Converted, Loaded, Place, StoredArray, reading, refuse_bomb
 from netwright.engine.data.sources.source import Array
 
 TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}

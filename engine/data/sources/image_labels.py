@@ -14,20 +14,10 @@ import numpy as np
 
 from netwright.engine.core.errors import UserError, did_you_mean, plural
 from netwright.engine.core.fields import quoted
-from netwright.engine.data.sources.image_reading import (
-    ImageSource,
-    common_shape,
-    image_input,
-    whole_files,
-)
+from netwright.engine.data.sources.image_reading import ImageSource, common_shape, image_input, whole_files
 from netwright.engine.data.sources.images_reader import excluded_note, file_groups
 from netwright.engine.data.sources.labelled_files import files_below, files_by_name, key_of
-from netwright.engine.data.sources.source import (
-    Outline,
-    file_stamp,
-    listed,
-    unreadable,
-)
+from netwright.engine.data.sources.source import Outline, file_stamp, listed, unreadable
 from netwright.engine.data.sources.table_reader import answered, targets_of
 from netwright.engine.data.tables.csv_file import Columns, read_columns
 from netwright.engine.data.tables.csv_table import EXPECTED, CsvTable

@@ -13,20 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from netwright.engine.core.errors import UserError, plural
-from netwright.engine.data.sources.image_reading import (
-    ImageSource,
-    common_shape,
-    image_input,
-    whole_files,
-)
+from netwright.engine.data.sources.image_reading import ImageSource, common_shape, image_input, whole_files
 from netwright.engine.data.sources.labelled_files import files_below
-from netwright.engine.data.sources.source import (
-    MOST_CLASSES,
-    Array,
-    Outline,
-    listed,
-    unreadable,
-)
+from netwright.engine.data.sources.source import MOST_CLASSES, Array, Outline, listed, unreadable
 from netwright.engine.data.sources.split_keys import groups_of_names
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import classes_of

@@ -26,13 +26,7 @@ from netwright.engine.data.sources.image_reading import (
     whole_files,
 )
 from netwright.engine.data.sources.images_reader import excluded_note, file_groups, is_picture, status
-from netwright.engine.data.sources.source import (
-    Array,
-    Outline,
-    listed,
-    refuse_too_large,
-    unreadable,
-)
+from netwright.engine.data.sources.source import Array, Outline, listed, refuse_too_large, unreadable
 from netwright.engine.data.sources.targets import as_class_numbers
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import IGNORED, TargetInfo

@@ -34,14 +34,7 @@ from netwright.engine.data.sources.source import (
 from netwright.engine.data.sources.windows import TimeSplit, Windows, WindowSet
 from netwright.engine.data.tables.csv_table import EXPECTED
 from netwright.engine.data.tables.histograms import of_numbers
-from netwright.engine.data.tables.long_table import (
-    LongTable,
-    Roles,
-    fill_missing,
-    read_long_table,
-    shown,
-    side_by_side,
-)
+from netwright.engine.data.tables.long_table import LongTable, Roles, fill_missing, read_long_table, shown, side_by_side
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import Forecast, InputInfo, TargetInfo
 

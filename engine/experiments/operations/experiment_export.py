@@ -6,15 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from netwright.engine.core.errors import UserError
-from netwright.engine.operations.operation import (
-    Argument,
-    Document,
-    ExperimentPath,
-    Line,
-    Operation,
-    Request,
-    Result,
-)
+from netwright.engine.operations.operation import Argument, Document, ExperimentPath, Line, Operation, Request, Result
 
 FORMATS = ("csv", "json", "optuna")
 

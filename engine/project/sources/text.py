@@ -17,7 +17,7 @@ TEXT_SUFFIXES = (".txt", ".text", ".md")
 TABLES = (".csv", ".tsv", *CONVERTED)
 SPACES = 5
 """Spaces in a text from which it is a sentence."""
-_CHARACTER = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
+_CHARACTER = "[\u3040-\u30ff\u4e00-\u9fff]"
 _PER_SPACE = 2
 """Characters of Chinese or Japanese, which have no spaces, that count as one."""
 LOOKED_AT = 50
@@ -208,7 +208,7 @@ class TextFiles(SourceType):
 
 def _spaces(text: str) -> int:
     """Return the number of places between words, about."""
-    return text.count(" ") + len(_CHARACTER.findall(text)) // _PER_SPACE
+    return text.count(" ") + len(re.findall(_CHARACTER, text)) // _PER_SPACE
 
 
 def is_text(name: str) -> bool:

@@ -8,15 +8,7 @@ import numpy as np
 from netwright.engine.core.fields import printable
 from netwright.engine.exchange.importing.keras.archive import Array
 from netwright.engine.exchange.importing.keras.config import Call, KerasLayer, Ref
-from netwright.engine.exchange.importing.keras.network_builder import (
-    RULES,
-    Refused,
-    Site,
-    Value,
-    in_order,
-    like,
-    rule,
-)
+from netwright.engine.exchange.importing.keras.network_builder import RULES, Refused, Site, Value, in_order, like, rule
 
 ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "relu": ("relu", {}),
