@@ -115,8 +115,6 @@ def choose_options(hand: WindowHand) -> None:
 def train(hand: WindowHand) -> None:
     window = hand.window
     hand.qtbot.mouseClick(window.bar.train, LEFT)
-    assert window.design.strip_bar.isVisible()
-    window.show_tab("runs")
     monitor = window.training.monitor
     assert isinstance(monitor, Monitor)
     hand.qtbot.waitUntil(lambda: bool(list(monitor.loss_card.rows())), timeout=PATIENCE_MS)
