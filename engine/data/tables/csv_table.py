@@ -19,7 +19,7 @@ from netwright.engine.core.text import format_bytes
 from netwright.engine.data.sources.source import Array, free_memory, listed, refuse_too_large, unreadable
 from netwright.engine.data.tables import arrow_cells
 from netwright.engine.project.sources import csv_dialect
-from netwright.engine.project.sources.converted_tables import as_csv
+from netwright.engine.project.sources.converted_tables import as_csv, refuse_formulas
 from netwright.engine.project.sources.csv_dialect import Written
 from netwright.engine.project.sources.number_texts import is_missing
 
@@ -197,22 +197,13 @@ class CsvTable(CsvFile):
         self.nameless = tuple(place + 1 for place, name in enumerate(header) if not name)
         self.gaps = self.most_rows = 0
         if counts_lines:
-            self._refuse_formulas()
+            refuse_formulas(self._source.unsaved, self.names, self.path)
             if is_held:
                 self._refuse_too_long()
             self.most_rows = max(0, self.count_lines(is_open=not written.encoding) - self.dialect.first_line)
             cells = f"The {self.most_rows * len(self.names):,} cells of {path}"
             needed = self.most_rows * len(self.names) * CELL_BYTES if is_held else 0
             refuse_too_large(needed, cells, "Use fewer rows or columns.")
-
-    def _refuse_formulas(self) -> None:
-        """Raise `UserError` for a column of formulas without results: it would be taken for one without values."""
-        for name in self._source.unsaved:
-            if name in self.names:
-                raise UserError(
-                    f"Column {quoted(name)} of {self.path} holds formulas whose results were never saved. Open the "
-                    "workbook in Excel or LibreOffice and save it, or leave the column out."
-                )
 
     def _refuse_too_long(self) -> None:
         """Raise `UserError` where the first bytes tell that the table does not fit into memory."""
