@@ -140,13 +140,12 @@ class Runner:
         self._strategy: Strategy = strategy_for(*of)
         self._watch = Watch(self._project.experiment, self._objectives[0], self._project.training.max_epochs)
         self._trials = trials_from(self._folder.lines())[0]
-        has_work = not self._trials or self._has_work()
-        if self._trials and has_work:  # else `begin` has looked
+        if self._trials and self._has_work():  # else `begin` has looked
             read_facts(self._project, self._base)
             refuse_if_none_fits(self._project, origin_of(self._path, self._base))
         self._record = ExperimentRecord(self._folder)
         self._places: Places = places_of(self._project, self._folder)
-        if has_work or not all(trial.is_over for trial in self._trials.values()):
+        if self._has_work() or not all(trial.is_over for trial in self._trials.values()):
             preload()  # so that each run starts at once in its forked process
             versions()
             with contextlib.suppress(UserError):  # each trial says what is wrong with its data
@@ -258,10 +257,9 @@ class Runner:
             self._begin(trial).waiting = self._projects_of(trial)
 
     def _has_work(self) -> bool:
-        is_waiting = any(at_work.waiting for at_work in self._at_work.values())
-        return is_waiting or not (
-            self._is_finishing or not may_have_more(self._strategy, self._project.experiment, self._number_of_next)
-        )
+        is_waiting, options = any(at_work.waiting for at_work in self._at_work.values()), self._project.experiment
+        more = not self._is_finishing and may_have_more(self._strategy, options, self._number_of_next)
+        return is_waiting or more
 
     @property
     def _number_of_next(self) -> int:
