@@ -860,6 +860,10 @@
         <translation>彩色</translation>
     </message>
     <message>
+        <source>file names</source>
+        <translation>文件名</translation>
+    </message>
+    <message>
         <source>folder names</source>
         <translation>文件夹名称</translation>
     </message>
@@ -1761,6 +1765,14 @@
     <message>
         <source>Text of the comment</source>
         <translation>注释的文本</translation>
+    </message>
+    <message>
+        <source>Ctrl+Enter takes the text, Escape leaves the old one</source>
+        <translation>按 Ctrl+Enter 采用文本，按 Esc 保留原文本</translation>
+    </message>
+    <message>
+        <source>Ctrl+Enter is done</source>
+        <translation>按 Ctrl+Enter 完成</translation>
     </message>
     <message>
         <source>Name of the layer</source>
@@ -4474,10 +4486,6 @@
         <translation>数组</translation>
     </message>
     <message>
-        <source>Arrays in files of NumPy, safetensors, HDF5 or MATLAB, or those of MNIST or CIFAR</source>
-        <translation>NumPy、safetensors、HDF5 或 MATLAB 文件中的数组，或 MNIST 或 CIFAR 的数组</translation>
-    </message>
-    <message>
         <source>As bf16 with half precision</source>
         <translation>与 bf16 相同，但采用半精度</translation>
     </message>
@@ -4864,6 +4872,10 @@
     <message>
         <source>The runs have kept no answers for equal samples here.</source>
         <translation>两次运行在此处没有为相同样本保存答案。</translation>
+    </message>
+    <message>
+        <source>Attention to one sample: each step (row) takes more from brighter steps (columns)</source>
+        <translation>对一个样本的注意力：每一步（行）从越亮的步（列）中取得越多</translation>
     </message>
     <message>
         <source>Pictures that hooks report</source>
@@ -15596,11 +15608,6 @@ Range: 0.005 to 0.5</source>
         <translation>数组“{value}”</translation>
     </message>
     <message>
-        <source>Arrays in files of NumPy, safetensors, HDF5 or MATLAB, or those of MNIST or CIFAR; or a folder of such files</source>
-        <comment>engine message</comment>
-        <translation>NumPy、safetensors、HDF5 或 MATLAB 文件中的数组，或 MNIST、CIFAR 的数组；或此类文件的文件夹</translation>
-    </message>
-    <message>
         <source>Ask who runs it, or name another partition.</source>
         <comment>engine message</comment>
         <translation>请询问管理员，或指定其他分区。</translation>
@@ -16731,11 +16738,6 @@ Range: 0.005 to 0.5</source>
         <translation>应为 T x C。</translation>
     </message>
     <message>
-        <source>Expected a .npz file, as numpy.savez(path, x=..., y=...) writes it, a folder of .npy files, a safetensors, HDF5 or MATLAB file, or the files of MNIST or CIFAR.</source>
-        <comment>engine message</comment>
-        <translation>应为 numpy.savez(path, x=..., y=...) 写入的 .npz 文件、.npy 文件的文件夹、safetensors、HDF5 或 MATLAB 文件，或 MNIST 或 CIFAR 的文件。</translation>
-    </message>
-    <message>
         <source>Expected a CSV table: text with a header line and the same number of cells in each line.</source>
         <comment>engine message</comment>
         <translation>应为 CSV 表：带表头行、每行单元格数相同的文本。</translation>
@@ -17091,6 +17093,11 @@ Range: 0.005 to 0.5</source>
         <translation>应为 {pixels_2} 之一。</translation>
     </message>
     <message>
+        <source>Expected one subfolder per class, with the images in it, a CSV table beside them with a column of file names and one of classes, or names that hold the class (data.class_pattern).</source>
+        <comment>engine message</comment>
+        <translation>应为每个类别一个装有图像的子文件夹，或图像旁的 CSV 表格（含文件名列和类别列），或含有类别的文件名（data.class_pattern）。</translation>
+    </message>
+    <message>
         <source>Expected one subfolder per class, with {noun} in it ({suffixes}).</source>
         <comment>engine message</comment>
         <translation>应为每类一个子文件夹，其中含有{noun} ({suffixes})。</translation>
@@ -17139,6 +17146,11 @@ Range: 0.005 to 0.5</source>
         <source>Expected one {noun} for each image, of the same name.</source>
         <comment>engine message</comment>
         <translation>每个图像应有一个同名的{noun}。</translation>
+    </message>
+    <message>
+        <source>Expected one, as {mark_2}_*.</source>
+        <comment>engine message</comment>
+        <translation>应有一个，如 {mark_2}_*。</translation>
     </message>
     <message>
         <source>Expected one, with an array per field.</source>
@@ -19871,16 +19883,6 @@ Range: 0.005 to 0.5</source>
         <translation>请用 Keras 重新保存模型：model.save(&apos;NAME.keras&apos;)。</translation>
     </message>
     <message>
-        <source>Save the sheet again.</source>
-        <comment>engine message</comment>
-        <translation>请重新保存该工作表。</translation>
-    </message>
-    <message>
-        <source>Save the weights alone: torch.save(model.state_dict(), FILE).</source>
-        <comment>engine message</comment>
-        <translation>请只保存权重：torch.save(model.state_dict(), FILE)。</translation>
-    </message>
-    <message>
         <source>Save the weights as torch.save(model.state_dict(), FILE).</source>
         <comment>engine message</comment>
         <translation>请用 torch.save(model.state_dict(), FILE) 保存权重。</translation>
@@ -21859,11 +21861,6 @@ Range: 0.005 to 0.5</source>
         <source>The path of the shards holds a null character.</source>
         <comment>engine message</comment>
         <translation>分片的路径含有空字符。</translation>
-    </message>
-    <message>
-        <source>The pattern {pattern} of groups holds no {{group}}, or several.</source>
-        <comment>engine message</comment>
-        <translation>分组模式 {pattern} 不含 {{group}}，或含有多个。</translation>
     </message>
     <message>
         <source>The picture would have {width} × {height} pixels, more than can be painted here.</source>
@@ -25141,6 +25138,16 @@ Range: 0.005 to 0.5</source>
         <translation>{step}，每个工作单元 {each} 个，分为 {pieces} 个大小为 {size} 的微批量</translation>
     </message>
     <message>
+        <source>{strange} of {names} file(s) do not fit the pattern {pattern} of {things}: {strange_2}.</source>
+        <comment>engine message</comment>
+        <translation>{names} 个文件中有 {strange} 个不符合模式 {pattern}（{things}）：{strange_2}。</translation>
+    </message>
+    <message>
+        <source>{strange} of {names} file(s) does not fit the pattern {pattern} of {things}: {strange_2}.</source>
+        <comment>engine message</comment>
+        <translation>{names} 个文件中有 {strange} 个不符合模式 {pattern}（{things}）：{strange_2}。</translation>
+    </message>
+    <message>
         <source>{text} keep all channels: {reason}.</source>
         <comment>engine message</comment>
         <translation>{text} 保留所有通道：{reason}。</translation>
@@ -25183,6 +25190,18 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>A file of a network, to evaluate, predict with and explain beside the runs</source>
         <translation>网络文件，可在运行旁边评估、用于预测和解释</translation>
+    </message>
+    <message>
+        <source>Arrays (*.npz *.npy *.safetensors *.pt *.pth *.h5 *.hdf5 *.hdf *.mat *-ubyte *-ubyte.gz *_batch*.bin train.bin test.bin)</source>
+        <translation>数组 (*.npz *.npy *.safetensors *.pt *.pth *.h5 *.hdf5 *.hdf *.mat *-ubyte *-ubyte.gz *_batch*.bin train.bin test.bin)</translation>
+    </message>
+    <message>
+        <source>Arrays in files of NumPy, safetensors, torch, HDF5 or MATLAB, or those of MNIST or CIFAR</source>
+        <translation>NumPy、safetensors、torch、HDF5 或 MATLAB 文件中的数组，或 MNIST、CIFAR 的文件</translation>
+    </message>
+    <message>
+        <source>Arrays in files of NumPy, safetensors, torch, HDF5 or MATLAB, or those of MNIST or CIFAR; or a folder of such files</source>
+        <translation>NumPy、safetensors、torch、HDF5 或 MATLAB 文件中的数组，或 MNIST、CIFAR 的文件；或装有此类文件的文件夹</translation>
     </message>
     <message>
         <source>As ONNX or as a PyTorch file. In a terminal, &apos;netwright-engine endpoint&apos; serves it over HTTP</source>
@@ -25752,11 +25771,6 @@ Range: 0.005 to 0.5</source>
         <source>`{prog} --help` says what it takes.</source>
         <comment>engine message</comment>
         <translation>用 `{prog} --help` 可查看它接收的内容。</translation>
-    </message>
-    <message>
-        <source>a .npz file, as numpy.savez(path, x=..., y=...) writes it, a folder of .npy files, a safetensors, HDF5 or MATLAB file, or the files of MNIST or CIFAR</source>
-        <comment>engine message</comment>
-        <translation>numpy.savez(path, x=..., y=...) 写入的 .npz 文件、.npy 文件的文件夹、safetensors、HDF5 或 MATLAB 文件，或 MNIST 或 CIFAR 的文件</translation>
     </message>
     <message>
         <source>a CSV table: text with a header line and the same number of cells in each line</source>
@@ -28157,10 +28171,6 @@ Range: 0.005 to 0.5</source>
         <translation>受试者工作特征曲线下面积，每个类别对其余类别；不在每一步都计算</translation>
     </message>
     <message>
-        <source>Arrays in files of NumPy, safetensors, HDF5 or MATLAB, or those of MNIST or CIFAR; or a folder of such files</source>
-        <translation>NumPy、safetensors、HDF5 或 MATLAB 文件中的数组，或 MNIST 或 CIFAR 的数组；也可以是包含此类文件的文件夹</translation>
-    </message>
-    <message>
         <source>As bf16 with half precision; the loss is scaled so that small gradients do not vanish, and a step whose gradients overflow is left out</source>
         <translation>与 bf16 相同，但采用半精度；对损失进行缩放，使小梯度不会消失，梯度溢出的步则跳过</translation>
     </message>
@@ -28259,6 +28269,14 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Chosen by the targets; cross-entropy for classes, half-mse for numbers, binary-cross-entropy for labels, ctc for transcripts</source>
         <translation>由目标决定；类别采用 cross-entropy，数值采用 half-mse，标签采用 binary-cross-entropy，转录文本采用 ctc</translation>
+    </message>
+    <message>
+        <source>Class in the name of each image file, where there are no class folders</source>
+        <translation>没有类别文件夹时，各图像文件名中的类别</translation>
+    </message>
+    <message>
+        <source>Class in the name of each image file, where there are no class folders. Default empty: folders are the classes. {class}.* takes cat from cat.12.jpg; * is any text, and a / separates folders</source>
+        <translation>没有类别文件夹时，各图像文件名中的类别。默认为空：文件夹即类别。{class}.* 从 cat.12.jpg 中取出 cat；* 是任意文本，/ 分隔文件夹</translation>
     </message>
     <message>
         <source>Class with __len__ and __getitem__, or function without arguments that returns such a data set or arrays. Default: the only one of the file. torch: torch.utils.data.Dataset</source>
@@ -29337,6 +29355,10 @@ Range: 0.005 to 0.5</source>
         <translation>遍历训练数据的次数。默认 30</translation>
     </message>
     <message>
+        <source>Pattern of classes</source>
+        <translation>类别的名称模式</translation>
+    </message>
+    <message>
         <source>Period of the series, for the seasonal baseline that the result is compared with, such as 24 for hours of a day. Default auto: by the autocorrelation of the training rows</source>
         <translation>序列的周期，用于与结果比较的季节性基线，例如一天的小时数为 24。默认 auto：根据训练行的自相关确定</translation>
     </message>
@@ -30036,6 +30058,11 @@ Range: 0.005 to 0.5</source>
         <translation>“{name}”（{label}）使用它们的方式是剪枝无法跟踪的</translation>
     </message>
     <message>
+        <source>&apos;{name}&apos; has a 1 in one column per sample: the number of the column, from 0, is the class.</source>
+        <comment>engine message</comment>
+        <translation>“{name}”中每个样本只有一列为 1：该列的编号（从 0 开始）即为类别。</translation>
+    </message>
+    <message>
         <source>&apos;{name}&apos; has an unknown data type</source>
         <comment>engine message</comment>
         <translation>“{name}”的数据类型未知</translation>
@@ -30146,9 +30173,24 @@ Range: 0.005 to 0.5</source>
         <translation>以前用此轮数的搜索没有候选网络。</translation>
     </message>
     <message>
+        <source>Array &apos;{name}&apos; of {path} is sparse or quantised.</source>
+        <comment>engine message</comment>
+        <translation>{path} 中的数组“{name}”是稀疏的或量化的。</translation>
+    </message>
+    <message>
+        <source>Arrays in files of NumPy, safetensors, torch, HDF5 or MATLAB, or those of MNIST or CIFAR; or a folder of such files</source>
+        <comment>engine message</comment>
+        <translation>NumPy、safetensors、torch、HDF5 或 MATLAB 文件中的数组，或 MNIST、CIFAR 的文件；或装有此类文件的文件夹</translation>
+    </message>
+    <message>
         <source>Choose none.</source>
         <comment>engine message</comment>
         <translation>请选择“none”。</translation>
+    </message>
+    <message>
+        <source>Choose the data anew: a folder or file within the project&apos;s folder is found on each system.</source>
+        <comment>engine message</comment>
+        <translation>请重新选择数据：项目文件夹内的文件夹或文件在每个系统上都能找到。</translation>
     </message>
     <message>
         <source>Column &apos;{name}&apos; has no value: taken as {value}.</source>
@@ -30174,6 +30216,11 @@ Range: 0.005 to 0.5</source>
         <source>Column &apos;{name}&apos; is left out: it has {different} different texts in {rows} training rows, such as {examples}. data.category_encoding=indices takes it for an embedding.</source>
         <comment>engine message</comment>
         <translation>列“{name}”已排除：{rows} 个训练行中有 {different} 种不同的文本，例如 {examples}。data.category_encoding=indices 可将其用于嵌入。</translation>
+    </message>
+    <message>
+        <source>Column {name} of {path} holds formulas whose results were never saved.</source>
+        <comment>engine message</comment>
+        <translation>{path} 的列 {name} 含有公式，但其结果从未保存。</translation>
     </message>
     <message>
         <source>Columns of &apos;{name}&apos;, in this order: {column_names}.</source>
@@ -30221,6 +30268,16 @@ Range: 0.005 to 0.5</source>
         <translation>所有样本均可读取。</translation>
     </message>
     <message>
+        <source>Expected 1 to {most_arrays}: torch.save({{&apos;x&apos;: x, &apos;y&apos;: y}}, FILE).</source>
+        <comment>engine message</comment>
+        <translation>应为 1 到 {most_arrays} 个：torch.save({{&apos;x&apos;: x, &apos;y&apos;: y}}, FILE)。</translation>
+    </message>
+    <message>
+        <source>Expected a .npz file, as numpy.savez(path, x=..., y=...) writes it, a folder of .npy files, a file of safetensors, torch.save, HDF5 or MATLAB, or the files of MNIST or CIFAR.</source>
+        <comment>engine message</comment>
+        <translation>应为 numpy.savez(path, x=..., y=...) 写出的 .npz 文件、.npy 文件的文件夹、safetensors、torch.save、HDF5 或 MATLAB 文件，或 MNIST、CIFAR 的文件。</translation>
+    </message>
+    <message>
         <source>Expected a JSON object in each line, or one list of objects.</source>
         <comment>engine message</comment>
         <translation>应为每行一个 JSON 对象，或一个对象列表。</translation>
@@ -30254,16 +30311,6 @@ Range: 0.005 to 0.5</source>
         <source>Expected auto (a GPU where there is one), cpu, gpu, multi-cpu, multi-gpu, or a name of `netwright-engine devices`, such as cuda:1.</source>
         <comment>engine message</comment>
         <translation>应为 auto（有 GPU 时用 GPU）、cpu、gpu、multi-cpu、multi-gpu，或 `netwright-engine devices` 中的名称，例如 cuda:1。</translation>
-    </message>
-    <message>
-        <source>Expected one subfolder per class, with the images in it, or a CSV table beside them with a column of file names and one of classes.</source>
-        <comment>engine message</comment>
-        <translation>应为每个类一个子文件夹（其中包含图像），或在图像旁放一个 CSV 表，一列为文件名，一列为类。</translation>
-    </message>
-    <message>
-        <source>Expected one, as {{group}}_*.</source>
-        <comment>engine message</comment>
-        <translation>应为一个，例如 {{group}}_*。</translation>
     </message>
     <message>
         <source>Expected records such as {{&quot;text&quot;: &quot;Good.&quot;, &quot;label&quot;: 1}}.</source>
@@ -30319,6 +30366,11 @@ Range: 0.005 to 0.5</source>
         <source>Name a run, or a project with weights and data.</source>
         <comment>engine message</comment>
         <translation>请指定一次运行，或带有权重和数据的项目。</translation>
+    </message>
+    <message>
+        <source>Name the target array in the field Response.</source>
+        <comment>engine message</comment>
+        <translation>请在“响应”字段中指定目标数组。</translation>
     </message>
     <message>
         <source>No candidate is in the budget.</source>
@@ -30386,6 +30438,11 @@ Range: 0.005 to 0.5</source>
         <translation>CPU 上的一个进程，{threads} 个线程；每步 {batch} 个样本。</translation>
     </message>
     <message>
+        <source>Open the workbook in Excel or LibreOffice and save it, or leave the column out.</source>
+        <comment>engine message</comment>
+        <translation>请在 Excel 或 LibreOffice 中打开该工作簿并保存，或排除该列。</translation>
+    </message>
+    <message>
         <source>Pixels as in the image file, not divided by 255; {colours}, upright as EXIF says, transparency on white, resized to {height} × {width} (bilinear).</source>
         <comment>engine message</comment>
         <translation>像素与图像文件中一致，不除以 255；{colours}，按 EXIF 摆正，透明部分置于白色背景，缩放到 {height} × {width}（双线性）。</translation>
@@ -30394,6 +30451,31 @@ Range: 0.005 to 0.5</source>
         <source>Prune weights instead (without --structured).</source>
         <comment>engine message</comment>
         <translation>请改为对权重剪枝（不带 --structured）。</translation>
+    </message>
+    <message>
+        <source>Set NETWRIGHT_HOME to a folder with room.</source>
+        <comment>engine message</comment>
+        <translation>请将 NETWRIGHT_HOME 设为有空间的文件夹。</translation>
+    </message>
+    <message>
+        <source>Store it as tensor.to_dense() or float32.</source>
+        <comment>engine message</comment>
+        <translation>请存为 tensor.to_dense() 或 float32。</translation>
+    </message>
+    <message>
+        <source>Store the inputs beside it.</source>
+        <comment>engine message</comment>
+        <translation>请把输入与它存在一起。</translation>
+    </message>
+    <message>
+        <source>The checkpoint {path} does not fit this version of Netwright.</source>
+        <comment>engine message</comment>
+        <translation>检查点 {path} 与此版本的 Netwright 不兼容。</translation>
+    </message>
+    <message>
+        <source>The data lies at {text}, a path of another system.</source>
+        <comment>engine message</comment>
+        <translation>数据位于 {text}，这是另一个系统的路径。</translation>
     </message>
     <message>
         <source>The largest mini-batch is {batch} sample(s){each}.</source>
@@ -30409,6 +30491,46 @@ Range: 0.005 to 0.5</source>
         <source>The machine is busy: other programs take {cores}.</source>
         <comment>engine message</comment>
         <translation>计算机正忙：其他程序占用 {cores}。</translation>
+    </message>
+    <message>
+        <source>The pattern {pattern} of {things} holds no {mark}, or several.</source>
+        <comment>engine message</comment>
+        <translation>模式 {pattern}（{things}）中没有 {mark}，或有多个。</translation>
+    </message>
+    <message>
+        <source>The results of formulas that were never computed are not in the file: open the workbook in Excel or LibreOffice and save it.</source>
+        <comment>engine message</comment>
+        <translation>从未计算过的公式，其结果不在文件中：请在 Excel 或 LibreOffice 中打开该工作簿并保存。</translation>
+    </message>
+    <message>
+        <source>The sheet {name} is read, one of {names}; data.sheet names another.</source>
+        <comment>engine message</comment>
+        <translation>读取的是工作表 {name}，共 {names} 个工作表；data.sheet 可指定另一个。</translation>
+    </message>
+    <message>
+        <source>Their names divide them: set the split to folders (data.split=folders).</source>
+        <comment>engine message</comment>
+        <translation>它们的名称已划分数据：请把划分设为 folders（data.split=folders）。</translation>
+    </message>
+    <message>
+        <source>To forecast a series, write it as a table with a row per step: writematrix(x, &apos;x.csv&apos;) in MATLAB, numpy.savetxt(&apos;x.csv&apos;, x) in Python.</source>
+        <comment>engine message</comment>
+        <translation>要预测序列，请把它写成每步一行的表格：MATLAB 中用 writematrix(x, &apos;x.csv&apos;)，Python 中用 numpy.savetxt(&apos;x.csv&apos;, x)。</translation>
+    </message>
+    <message>
+        <source>Weights of the checkpoint of iteration {iteration}.</source>
+        <comment>engine message</comment>
+        <translation>第 {iteration} 次迭代的检查点的权重。</translation>
+    </message>
+    <message>
+        <source>Write each sequence there as a CSV table (writematrix(x, &apos;x.csv&apos;) in MATLAB, numpy.savetxt in Python), or all of them into one file of arrays</source>
+        <comment>engine message</comment>
+        <translation>请把其中每个序列写成 CSV 表格（MATLAB 中用 writematrix(x, &apos;x.csv&apos;)，Python 中用 numpy.savetxt），或把它们全部写入一个数组文件</translation>
+    </message>
+    <message>
+        <source>a .npz file, as numpy.savez(path, x=..., y=...) writes it, a folder of .npy files, a file of safetensors, torch.save, HDF5 or MATLAB, or the files of MNIST or CIFAR</source>
+        <comment>engine message</comment>
+        <translation>numpy.savez(path, x=..., y=...) 写出的 .npz 文件、.npy 文件的文件夹、safetensors、torch.save、HDF5 或 MATLAB 文件，或 MNIST、CIFAR 的文件</translation>
     </message>
     <message>
         <source>class</source>
@@ -30444,6 +30566,11 @@ Range: 0.005 to 0.5</source>
         <source>features</source>
         <comment>engine message</comment>
         <translation>特征</translation>
+    </message>
+    <message>
+        <source>files of arrays are not read from folders inside.</source>
+        <comment>engine message</comment>
+        <translation>不会从内层文件夹读取数组文件。</translation>
     </message>
     <message>
         <source>image</source>
@@ -31931,6 +32058,11 @@ Range: 0.005 to 0.5</source>
         <translation>targets[{place}]：应为正的温度，以及每个标签一个阈值</translation>
     </message>
     <message>
+        <source>tensors of torch.save</source>
+        <comment>engine message</comment>
+        <translation>torch.save 的张量</translation>
+    </message>
+    <message>
         <source>text of a comment</source>
         <comment>engine message</comment>
         <translation>注释的文本</translation>
@@ -32581,6 +32713,11 @@ Range: 0.005 to 0.5</source>
         <translation>torch.export 会将“{free}”的步数固定为一个示例的步数{cause}。</translation>
     </message>
     <message>
+        <source>torch.save({{&apos;x&apos;: x, &apos;y&apos;: y}}, FILE)</source>
+        <comment>engine message</comment>
+        <translation>torch.save({{&apos;x&apos;: x, &apos;y&apos;: y}}, FILE)</translation>
+    </message>
+    <message>
         <source>training sample</source>
         <comment>engine message</comment>
         <translation>训练样本</translation>
@@ -33219,6 +33356,11 @@ Range: 0.005 to 0.5</source>
         <source>{count} image(s), and the table {best} that names their targets</source>
         <comment>engine message</comment>
         <translation>{count} 个图像，以及指定其目标的表 {best}</translation>
+    </message>
+    <message>
+        <source>{count} image(s), whose names begin with a class</source>
+        <comment>engine message</comment>
+        <translation>{count} 张图像，其名称以类别开头</translation>
     </message>
     <message>
         <source>{count} in {limit_s} s.</source>
@@ -33909,6 +34051,11 @@ Range: 0.005 to 0.5</source>
         <source>{manifest}: this part cannot be read: {error}.</source>
         <comment>engine message</comment>
         <translation>{manifest}：无法读取此组件：{error}。</translation>
+    </message>
+    <message>
+        <source>{mark} is the part that tells the {things_2} apart, * is any text.</source>
+        <comment>engine message</comment>
+        <translation>{mark} 是区分各项（{things_2}）的部分，* 是任意文本。</translation>
     </message>
     <message>
         <source>{meaning} Read the code, then import it again with --trust, or in the window with &apos;Run the class&apos;.</source>
@@ -34671,6 +34818,11 @@ Range: 0.005 to 0.5</source>
         <translation>{path} 只含权重，不是工程文件。</translation>
     </message>
     <message>
+        <source>{path} holds {arrays} tensors by name.</source>
+        <comment>engine message</comment>
+        <translation>{path} 含有 {arrays} 个具名张量。</translation>
+    </message>
+    <message>
         <source>{path} holds {entries} arrays; at most {most_arrays} are taken.</source>
         <comment>engine message</comment>
         <translation>{path} 含有 {entries} 个数组；最多接收 {most_arrays} 个。</translation>
@@ -35341,11 +35493,6 @@ Range: 0.005 to 0.5</source>
         <translation>{refused}：{state} 不含状态。</translation>
     </message>
     <message>
-        <source>{response} Name the target array in the field Response.</source>
-        <comment>engine message</comment>
-        <translation>{response}请在“响应”字段中指定目标数组。</translation>
-    </message>
-    <message>
         <source>{restarts} times</source>
         <comment>engine message</comment>
         <translation>{restarts} 次</translation>
@@ -35559,16 +35706,6 @@ Range: 0.005 to 0.5</source>
         <source>{strangers} tensor(s) of {file} {verb} to no layer: {strangers_2}.</source>
         <comment>engine message</comment>
         <translation>{file} 的 {strangers} 个张量不属于任何层：{strangers_2}。</translation>
-    </message>
-    <message>
-        <source>{strange} of {names} file(s) do not fit the pattern {pattern} of groups: {strange_2}.</source>
-        <comment>engine message</comment>
-        <translation>{names} 个文件中有 {strange} 个不符合分组模式 {pattern}：{strange_2}。</translation>
-    </message>
-    <message>
-        <source>{strange} of {names} file(s) does not fit the pattern {pattern} of groups: {strange_2}.</source>
-        <comment>engine message</comment>
-        <translation>{names} 个文件中有 {strange} 个不符合分组模式 {pattern}：{strange_2}。</translation>
     </message>
     <message>
         <source>{strategy} does not go with {subject}, which {why}.</source>
@@ -36591,11 +36728,6 @@ Range: 0.005 to 0.5</source>
         <translation>{zero}，或 {number}</translation>
     </message>
     <message>
-        <source>{{group}} is the part that names the group, * is any text.</source>
-        <comment>engine message</comment>
-        <translation>{{group}} 是指定组的部分，* 为任意文本。</translation>
-    </message>
-    <message>
         <source>{{{inner}}} counts down.</source>
         <comment>engine message</comment>
         <translation>{{{inner}}} 是倒数的。</translation>
@@ -36612,10 +36744,6 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Arrange as</source>
         <translation>排列方式</translation>
-    </message>
-    <message>
-        <source>Arrays (*.npz *.npy *.safetensors *.h5 *.hdf5 *.hdf *.mat *-ubyte *-ubyte.gz *_batch*.bin train.bin test.bin)</source>
-        <translation>数组 (*.npz *.npy *.safetensors *.h5 *.hdf5 *.hdf *.mat *-ubyte *-ubyte.gz *_batch*.bin train.bin test.bin)</translation>
     </message>
     <message>
         <source>Autoencoder</source>
@@ -38832,6 +38960,14 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Looking for the newest run…</source>
         <translation>正在查找最新的运行…</translation>
+    </message>
+    <message>
+        <source>The nearest epochs with weights: {epochs}.</source>
+        <translation>最近的有权重的轮：{epochs}。</translation>
+    </message>
+    <message>
+        <source>No weights of epoch {epoch:,} were kept.</source>
+        <translation>没有保留第 {epoch:,} 轮的权重。</translation>
     </message>
     <message>
         <source>Looking at the layers…</source>

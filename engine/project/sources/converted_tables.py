@@ -97,6 +97,16 @@ def _write(convert: Any, entry: Path) -> None:
 # ---- workbooks ----
 
 
+def refuse_formulas(unsaved: Collection[str], names: Collection[str], path: Path) -> None:
+    """Raise `UserError` for a column of formulas without results: it would be taken for one without values."""
+    for name in unsaved:
+        if name in names:
+            raise UserError(
+                f"Column {quoted(name)} of {path} holds formulas whose results were never saved. Open the workbook in "
+                "Excel or LibreOffice and save it, or leave the column out."
+            )
+
+
 def _workbook(path: Path, sheet: str, out: TextIO) -> tuple[str, list[str]]:
     """Write a sheet of a workbook, a line per row, and return a note on the sheets and the columns of formulas without
     results: a formula is as it was last computed, which a program that only writes workbooks does not do. Raises
