@@ -28683,6 +28683,10 @@ Range: 0.005 to 0.5</source>
         <translation>要最小化的函数。默认 auto。对于时间步、像素和体素，先对一个样本中计入的各项取均值，再对样本取均值</translation>
     </message>
     <message>
+        <source>GBK (GB 18030)</source>
+        <translation>GBK（GB 18030）</translation>
+    </message>
+    <message>
         <source>GPUs of each trial. Default 1. With several, a trial is data parallel</source>
         <translation>每次试验的 GPU 数。默认 1。有多个时，试验采用数据并行</translation>
     </message>
@@ -29821,6 +29825,10 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Two channels; a mono file gives two equal ones</source>
         <translation>两个声道；单声道文件给出两个相同的声道</translation>
+    </message>
+    <message>
+        <source>UTF-8 or UTF-16 where the bytes are that, else GBK where they are Chinese, or Windows-1252</source>
+        <translation>字节为 UTF-8 或 UTF-16 时按其读取，为中文时按 GBK，否则按 Windows-1252</translation>
     </message>
     <message>
         <source>Unit of the time limit. Default minutes</source>
@@ -36928,10 +36936,6 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>UTF-8</source>
         <translation>UTF-8</translation>
-    </message>
-    <message>
-        <source>UTF-8 or UTF-16 where the bytes are that, else Windows-1252</source>
-        <translation>字节符合时为 UTF-8 或 UTF-16，否则为 Windows-1252</translation>
     </message>
     <message>
         <source>Undo history</source>

@@ -96,7 +96,7 @@ class CsvFile:
                     try:
                         decoder.decode(block)
                     except UnicodeDecodeError:
-                        self.encoding, decoder = "windows-1252", None
+                        self.encoding, decoder = csv_dialect.encoding_of_system(block), None
                 has_quotes = has_quotes or b'"' in block
                 lines += max(block.count(b"\n"), block.count(b"\r"))
                 block = block.replace(b"\r", b"\n")

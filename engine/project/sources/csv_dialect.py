@@ -16,6 +16,9 @@ MOST_SAMPLED = 1000
 LEAST_ROWS = 3
 """Rows below a line of units, at least, that show which columns hold numbers."""
 ENCODINGS = {"utf-8": "utf-8-sig", "windows-1252": "cp1252"}
+_NO_ASCII = re.compile(rb"[\x81-\xfe][\x40-\x7e\x80-\xfe]|[\x80-\xff]")
+"""A character of GBK in two bytes, or a byte that is no ASCII."""
+LOOKED_AT = 2**16
 """Names of encodings as Python calls them, where it has other names."""
 _MARKS = {"point": ".", "comma": ","}
 _SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
@@ -56,8 +59,8 @@ class Dialect:
 
 
 def encoding_of(head: bytes) -> str:
-    """Return the encoding of a text by its first bytes: `utf-8`, `utf-16`, or `windows-1252` where it can be neither;
-    empty for what is no text."""
+    """Return the encoding of a text by its first bytes: `utf-8`, `utf-16`, or `gb18030` or `windows-1252` where it can
+    be neither; empty for what is no text."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     if b"\0" in head:
@@ -66,7 +69,16 @@ def encoding_of(head: bytes) -> str:
         if min(zeros) > 0.05 or max(zeros) < 0.5:
             return ""
         return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
-    return "utf-8" if is_utf_8(head) else "windows-1252"
+    return "utf-8" if is_utf_8(head) else encoding_of_system(head)
+
+
+def encoding_of_system(text: bytes) -> str:
+    """Return the encoding that programs of Windows give a text which is no Unicode: `gb18030` for Chinese, else
+    `windows-1252`. Chinese is seen by its 3,755 usual characters, rows B0 to D7 of GB 2312, with a second byte from A1
+    on, where Western texts have letters of ASCII behind most accented ones."""
+    tokens = _NO_ASCII.findall(text[:LOOKED_AT])
+    usual = sum(len(token) == 2 and 0xB0 <= token[0] <= 0xD7 and token[1] >= 0xA1 for token in tokens)
+    return "gb18030" if usual >= max(2, 0.7 * len(tokens)) else "windows-1252"
 
 
 def is_utf_8(head: bytes) -> bool:

@@ -71,15 +71,16 @@ class SharedOptions(Record):
     )
     text_encoding = Choice(
         "auto",
-        options=("auto", "utf-8", "utf-16", "latin-1", "windows-1252"),
+        options=("auto", "utf-8", "utf-16", "latin-1", "windows-1252", "gb18030"),
         words={
             "auto": "Automatic",
             "utf-8": "UTF-8",
             "utf-16": "UTF-16",
             "latin-1": "Latin-1",
             "windows-1252": "Windows-1252",
+            "gb18030": "GBK (GB 18030)",
         },
-        notes={"auto": "UTF-8 or UTF-16 where the bytes are that, else Windows-1252"},
+        notes={"auto": "UTF-8 or UTF-16 where the bytes are that, else GBK where they are Chinese, or Windows-1252"},
         label="Encoding",
         group="Source",
         help="Encoding of text files and CSV tables. Default auto",

@@ -68,6 +68,7 @@ WAYS: dict[str, tuple[str | bytes, str]] = {
     "UTF-16": (PLAIN.encode("utf-16"), ""),
     "UTF-16 without a mark": (PLAIN.encode("utf-16-le"), "The table is read as utf-16-le"),
     "Windows": (PLAIN.replace("a,b", "größe,b").encode("cp1252"), "The table is read as windows-1252"),
+    "Windows in Chinese": (PLAIN.replace("a,b", "面积,b").encode("gbk"), "The table is read as gb18030"),
     "tabs": (PLAIN.replace(",", "\t"), ""),
     "bars": (PLAIN.replace(",", "|"), ""),
     "line of the separator": ("sep=;\n" + PLAIN.replace(",", ";"), ""),
