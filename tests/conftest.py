@@ -87,6 +87,9 @@ for _number in (getattr(signal, name, signal.SIGINT) for name in ("SIGINT", "SIG
     if signal.getsignal(_number) == signal.SIG_IGN:
         signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
+_stderr = pytest.StashKey[int]()
+_crash = pytest.StashKey[IO[str]]()
+
 # The same examples on every machine and in every run; nothing is timed, because CI shares its cores.
 settings.register_profile(
     "netwright", deadline=None, derandomize=True, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
@@ -155,13 +158,10 @@ def pytest_collectstart() -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup() -> None:
-    """And what a test and its fixtures draw, where they name no seed."""
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """And what a test and its fixtures draw, where they name no seed. Crashes before it were those of children."""
     _seed()
-
-
-_stderr = pytest.StashKey[int]()
-_crash = pytest.StashKey[IO[str]]()
+    item.config.stash[_crash].truncate(0)
 
 
 @pytest.hookimpl(trylast=True)
@@ -169,7 +169,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Keeps the stream that messages go to, which is another one while a test runs. The stack of a crash goes to a
     file: between the lines of other processes nobody finds it."""
     config.stash[_stderr] = os.dup(2)
-    config.stash[_crash] = (_CRASHES / f"{os.getpid()}.txt").open("w")
+    config.stash[_crash] = (_CRASHES / f"{os.getpid()}.txt").open("a")
     faulthandler.enable(config.stash[_crash])
 
 
