@@ -23,7 +23,7 @@ def test_own_pictures_from_a_folder_to_a_file_that_runs_elsewhere(visit: Visit, 
     person.look("data")
     assert person.sees("^shapes: folder of images. 5 subfolders with 605 images: one class each.")
     assert person.sees("^2 damaged, left out$")
-    assert person.sees("^cross/cut off.jpg ")
+    assert person.sees("^cross/cut off.jpg, cross/empty.png$")
     person.make_network("layers .* parameters")
 
     person.train(epochs=10)
