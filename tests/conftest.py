@@ -159,8 +159,12 @@ def pytest_collectstart() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """And what a test and its fixtures draw, where they name no seed. Crashes before it were those of children."""
+    """And what a test and its fixtures draw, where they name no seed. The theme is the light one, and crashes before it
+    were those of children."""
     _seed()
+    theme = sys.modules.get("netwright.designer.theme")
+    if theme is not None and theme._theme.cache_info().currsize and theme.current().is_dark:
+        theme.apply(sys.modules["PySide6.QtWidgets"].QApplication.instance(), "light")
     item.config.stash[_crash].truncate(0)
 
 

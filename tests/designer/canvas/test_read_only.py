@@ -115,7 +115,6 @@ def test_marks_are_painted_in_their_colour_and_replaced(reader: ReadOnlyView, si
 
 def test_each_sign_has_a_shape_of_its_own(qapp) -> None:
     """Colour never says it alone."""
-    theme.apply(qapp, "light")  # a test before may have left the dark one
     shapes = set()
     for sign in SIGNS:
         image = sign_icon(sign, 1.0).pixmap(18, 18).toImage()
