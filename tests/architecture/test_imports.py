@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -231,3 +232,27 @@ def test_each_way_to_load_onnx_runtime_is_seen(tmp_path: Path) -> None:
         assert list(loads_onnx_runtime(tmp_path / "a.py")), line
     (tmp_path / "a.py").write_text('"""It needs onnxruntime."""\nonnx_runtime("tools")', encoding="utf-8")
     assert not list(loads_onnx_runtime(tmp_path / "a.py"))
+
+
+WALKED = {"engine/layers", "engine/lowering/modules", "engine/operations", "engine/exchange/importing/lifts"}
+"""Packages all of whose modules are imported, by `pkgutil.iter_modules`."""
+
+
+def test_each_module_is_named_in_another_file() -> None:
+    files = [
+        path
+        for room in ("app", "designer", "engine", "scripts")
+        for path in (ROOT / room).rglob("*")
+        if path.suffix in {".py", ".json"}
+    ]
+    words = {path: set(re.findall(r"\w+", path.read_text(encoding="utf-8"))) for path in files}
+    count = Counter(word for found in words.values() for word in found)
+    alone = {
+        path.relative_to(ROOT).as_posix()
+        for path in files
+        if path.suffix == ".py"
+        and path.parent != ROOT / "scripts"
+        and not path.stem.startswith("__")
+        and count[path.stem] == (path.stem in words[path])
+    }
+    assert {path for path in alone if path.rpartition("/")[0] not in WALKED} == set(), "no code imports these"
