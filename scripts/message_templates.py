@@ -146,7 +146,7 @@ JOINED = (
 NOUNS = (
     *("class", "classes", "column", "columns", "device", "devices", "features", "image", "images", "label", "labels"),
     *("layer", "layers", "mask", "masks", "numbers", "pixels", "row", "rows", "samples", "sequence", "sequences"),
-    *("commas", "semicolons", "tabs", "bars", "more", "batch", "channel", "step", "depth", "height", "width"),
+    *("commas", "semicolons", "tabs", "bars", "blanks", "more", "batch", "channel", "step", "depth", "height", "width"),
     *("token '{name}'", "year", "month", "day of week", "hour", "elapsed days", "accuracy", "loss"),
     *("series", "sounds", "steps", "tables", "texts", "tokens", "transcripts", "volume", "voxels", "workers"),
     *("experimental", "first", "second"),

@@ -37,6 +37,7 @@ from netwright.engine.data.sources.array_files import headers
 from netwright.engine.data.sources.array_storage import StoredArray
 from netwright.engine.data.sources.image_file import BadPictureError
 from netwright.engine.data.sources.image_file import read as read_image
+from netwright.engine.data.sources.signal_files import read_signal
 from netwright.engine.data.sources.source import Array, Arrays, unreadable
 from netwright.engine.data.sources.text_reader import texts_in
 from netwright.engine.data.sources.tokens import decode
@@ -45,6 +46,7 @@ from netwright.engine.data.tables.long_table import open_table
 from netwright.engine.project.preparation import InputPreparation, Preparation
 from netwright.engine.project.sources.audio import AUDIO_SUFFIXES, is_sound
 from netwright.engine.project.sources.images import IMAGE_SUFFIXES, is_image
+from netwright.engine.project.sources.series import SIGNALS
 from netwright.engine.project.sources.source_type import is_hidden
 from netwright.engine.project.sources.table import PARQUET
 from netwright.engine.project.sources.table import TABLES as TEXT_TABLES
@@ -217,6 +219,8 @@ def _of_arrays(record: Preparation, sources: Sequence[Path], size: int) -> Itera
             return
 
     def batches(source: Path) -> Iterator[Batch]:
+        if record.kind == "sequences" and source.suffix.lower() in SIGNALS:
+            return _signal(record, source)
         if preparation.columns and source.suffix.lower() in TABLES:
             return _series(record, source, size or (1 if record.inputs[0].sizes[0] is None else BATCH_ROWS))
         return _arrays(record, source, size or BATCH_ROWS)
@@ -229,12 +233,19 @@ def _of_arrays(record: Preparation, sources: Sequence[Path], size: int) -> Itera
 
 
 def _sequence_files(record: Preparation, source: Path) -> list[Path]:
-    """Return the files of a folder that holds a sequence in each: tables, or `.npz` files."""
+    """Return the files of a folder that holds a sequence in each: tables, matrices, or `.npz` files."""
     first = record.inputs[0]
     if len(record.inputs) > 1 or first.axes[:1] != ("T",) or not source.is_dir():
         return []
-    suffixes = {".npz", *(TABLES if first.columns else ())}
+    suffixes = {".npz", *(TABLES if first.columns else ()), *(SIGNALS if record.kind == "sequences" else ())}
     return list(_walk(source, lambda name: Path(name).suffix.lower() in suffixes))
+
+
+def _signal(record: Preparation, file: Path) -> Iterator[Batch]:
+    """Yield the batch of a file with one sequence, as training read such files."""
+    steps, channels = record.inputs[0].sizes
+    read = partial(read_signal, file, channels or 0, steps)
+    yield Batch([str(file)], [file], lambda _: prepare(record, [read()[np.newaxis]]))
 
 
 def _sequence(record: Preparation, file: Path) -> Iterator[Batch] | None:

@@ -11992,10 +11992,6 @@ Range: 0.005 to 0.5</source>
         <translation>索引（例如单词）的序列，用于嵌入</translation>
     </message>
     <message>
-        <source>Sequences: a table each (CSV, Parquet), in class folders or in a list, or one long table of all</source>
-        <translation>序列：每个一张表格（CSV、Parquet），在类别文件夹或列表中，或全部在一张长表中</translation>
-    </message>
-    <message>
         <source>Settings of the program: theme, size of the text, notifications, shortcuts, folders</source>
         <translation>程序的设置：主题、文本大小、通知、快捷键、文件夹</translation>
     </message>
@@ -16253,11 +16249,6 @@ Range: 0.005 to 0.5</source>
         <translation>列“{name}”含有文本：自成一个输入，索引为 1 到 {count} ({examples})，其他文本为 0。</translation>
     </message>
     <message>
-        <source>Column &apos;{name}&apos; holds texts: encoded as {count} inputs of 0 or 1 ({examples}).</source>
-        <comment>engine message</comment>
-        <translation>列“{name}”含有文本：编码为 {count} 个 0 或 1 的输入 ({examples})。</translation>
-    </message>
-    <message>
         <source>Column &apos;{name}&apos; holds {text}; expected a date such as {form}, as in the training rows.</source>
         <comment>engine message</comment>
         <translation>列“{name}”含有 {text}；应为与训练行相同的 {form} 形式的日期。</translation>
@@ -16371,6 +16362,11 @@ Range: 0.005 to 0.5</source>
         <source>Column {index} of {path} has the name {name}, which is not printable.</source>
         <comment>engine message</comment>
         <translation>{path} 的第 {index} 列名为 {name}，含有不可打印的字符。</translation>
+    </message>
+    <message>
+        <source>Column {response} is the response</source>
+        <comment>engine message</comment>
+        <translation>列 {response} 为响应</translation>
     </message>
     <message>
         <source>Columns that are not read: {rest} (data.response names those to predict).</source>
@@ -18353,16 +18349,6 @@ Range: 0.005 to 0.5</source>
         <translation>按您的选择排除：{count} 个文件。</translation>
     </message>
     <message>
-        <source>Left out as you chose: {left_out}.</source>
-        <comment>engine message</comment>
-        <translation>按您的选择排除：{left_out}。</translation>
-    </message>
-    <message>
-        <source>Left out as you chose: {without}.</source>
-        <comment>engine message</comment>
-        <translation>按您的选择排除：{without}。</translation>
-    </message>
-    <message>
         <source>Left out because a value is missing: {gaps} row(s).</source>
         <comment>engine message</comment>
         <translation>已排除，因为缺少值：{gaps} 行。</translation>
@@ -18386,6 +18372,11 @@ Range: 0.005 to 0.5</source>
         <source>Left out since there is no earlier value to fill them with: {count} row(s).</source>
         <comment>engine message</comment>
         <translation>已排除，因为没有更早的值可用于填充：{count} 行。</translation>
+    </message>
+    <message>
+        <source>Left out, since it numbers the rows: {numbers}</source>
+        <comment>engine message</comment>
+        <translation>因对行编号而排除：{numbers}</translation>
     </message>
     <message>
         <source>Left out, since they are no {noun}: {left_out}.</source>
@@ -19973,11 +19964,6 @@ Range: 0.005 to 0.5</source>
         <translation>此处不能填充不同长度的序列。</translation>
     </message>
     <message>
-        <source>Sequences: a table each (CSV, Parquet), in class folders or in a list, or one long table of all</source>
-        <comment>engine message</comment>
-        <translation>序列：每个序列一个表（CSV、Parquet），位于类别文件夹中或列表中，或全部在一个长表中</translation>
-    </message>
-    <message>
         <source>Set XDG_CACHE_HOME to a folder with room.</source>
         <comment>engine message</comment>
         <translation>请将 XDG_CACHE_HOME 设为有空间的文件夹。</translation>
@@ -20481,6 +20467,11 @@ Range: 0.005 to 0.5</source>
         <source>The array {name} cannot be used: {error}.</source>
         <comment>engine message</comment>
         <translation>无法使用数组 {name}：{error}。</translation>
+    </message>
+    <message>
+        <source>The arrays are channels x steps, {rows} channels each, and are turned.</source>
+        <comment>engine message</comment>
+        <translation>数组为通道 x 时间步，各有 {rows} 个通道，已转置。</translation>
     </message>
     <message>
         <source>The arrays differ in their number of samples (the first axis): {counts}.</source>
@@ -23993,6 +23984,11 @@ Range: 0.005 to 0.5</source>
         <translation>批量</translation>
     </message>
     <message>
+        <source>blanks</source>
+        <comment>engine message</comment>
+        <translation>空格</translation>
+    </message>
+    <message>
         <source>capability {capability},</source>
         <comment>engine message</comment>
         <translation>计算能力 {capability}，</translation>
@@ -24703,11 +24699,6 @@ Range: 0.005 to 0.5</source>
         <translation>{cores_per_worker} 个线程</translation>
     </message>
     <message>
-        <source>{counts} subfolders with {counts_2} tables: one class each</source>
-        <comment>engine message</comment>
-        <translation>{counts} 个子文件夹，共 {counts_2} 个表：每个子文件夹一个类别</translation>
-    </message>
-    <message>
         <source>{count} classes</source>
         <comment>engine message</comment>
         <translation>{count} 个类别</translation>
@@ -24943,6 +24934,11 @@ Range: 0.005 to 0.5</source>
         <translation>{name} 的数据类型未知</translation>
     </message>
     <message>
+        <source>{name} has no column {column}, which is the response</source>
+        <comment>engine message</comment>
+        <translation>{name} 没有列 {column}，因此它是响应</translation>
+    </message>
+    <message>
         <source>{name} has numbers of type {dtype} in another file, which is not read</source>
         <comment>engine message</comment>
         <translation>{name} 在另一个文件中有 {dtype} 类型的数值，不支持读取</translation>
@@ -25148,6 +25144,11 @@ Range: 0.005 to 0.5</source>
         <translation>{names} 个文件中有 {strange} 个不符合模式 {pattern}（{things}）：{strange_2}。</translation>
     </message>
     <message>
+        <source>{tables} subfolders with {tables_2} tables: one class each</source>
+        <comment>engine message</comment>
+        <translation>{tables} 个子文件夹，共 {tables_2} 个表：每个子文件夹一个类别</translation>
+    </message>
+    <message>
         <source>{text} keep all channels: {reason}.</source>
         <comment>engine message</comment>
         <translation>{text} 保留所有通道：{reason}。</translation>
@@ -25216,12 +25217,20 @@ Range: 0.005 to 0.5</source>
         <translation>所选各层共用一组权重；再次选择：各用一组</translation>
     </message>
     <message>
+        <source>Sequences: a table (CSV, Parquet) or array (NumPy, MATLAB) each, in class folders or in a list, or one long table of all</source>
+        <translation>序列：每个序列一个表（CSV、Parquet）或一个数组（NumPy、MATLAB），位于类别文件夹中或列表中，或全部在一个长表中</translation>
+    </message>
+    <message>
         <source>Slow weights that follow every few steps</source>
         <translation>每隔几步跟随一次的慢权重</translation>
     </message>
     <message>
         <source>Slow weights that follow every few steps; training continues from them (Zhang et al., 2019)</source>
         <translation>每隔几步跟随一次的慢权重；训练由其继续（Zhang 等，2019）</translation>
+    </message>
+    <message>
+        <source>Tables (*.csv *.tsv *.txt *.dat *.data *.xlsx *.xlsm *.jsonl *.ndjson *.json *.parquet *.pq)</source>
+        <translation>表 (*.csv *.tsv *.txt *.dat *.data *.xlsx *.xlsm *.jsonl *.ndjson *.json *.parquet *.pq)</translation>
     </message>
     <message>
         <source>The network as a tree, for screen readers: its menu has every action of the canvas</source>
@@ -27988,6 +27997,16 @@ Range: 0.005 to 0.5</source>
         <translation>有 {alone} 个类别各只有一个样本，因无法再分而留在训练集：{alone_2}。</translation>
     </message>
     <message>
+        <source>{count} image(s), and the table {tables} that may name their targets</source>
+        <comment>engine message</comment>
+        <translation>{count} 个图像，以及可能指定其目标的表 {tables}</translation>
+    </message>
+    <message>
+        <source>{count} image(s), and the table {table} that names their targets</source>
+        <comment>engine message</comment>
+        <translation>{count} 个图像，以及指定其目标的表 {table}</translation>
+    </message>
+    <message>
         <source>{few} class with fewer than {few_2} training samples</source>
         <comment>engine message</comment>
         <translation>{few} 个类别的训练样本少于 {few_2} 个</translation>
@@ -29695,10 +29714,6 @@ Range: 0.005 to 0.5</source>
         <translation>Dice 损失与交叉熵之和；对于标签，则为二元交叉熵</translation>
     </message>
     <message>
-        <source>Tables (*.csv *.tsv *.txt *.xlsx *.xlsm *.jsonl *.ndjson *.json *.parquet *.pq)</source>
-        <translation>表 (*.csv *.tsv *.txt *.xlsx *.xlsm *.jsonl *.ndjson *.json *.parquet *.pq)</translation>
-    </message>
-    <message>
         <source>Take and give float32 and convert inside. Default true</source>
         <translation>输入和输出为 float32，在内部转换。默认 true</translation>
     </message>
@@ -30206,6 +30221,11 @@ Range: 0.005 to 0.5</source>
         <translation>列“{name}”没有值：取为 {value}。</translation>
     </message>
     <message>
+        <source>Column &apos;{name}&apos; holds texts: encoded as {count} input(s) of 0 or 1 ({examples}).</source>
+        <comment>engine message</comment>
+        <translation>列“{name}”含有文本：编码为 {count} 个 0 或 1 的输入 ({examples})。</translation>
+    </message>
+    <message>
         <source>Column &apos;{name}&apos; holds {text}, which the network does not know: all its inputs are 0.</source>
         <comment>engine message</comment>
         <translation>列“{name}”的值为 {text}，网络未见过该值：其所有输入均为 0。</translation>
@@ -30321,9 +30341,29 @@ Range: 0.005 to 0.5</source>
         <translation>应为 auto（有 GPU 时用 GPU）、cpu、gpu、multi-cpu、multi-gpu，或 `netwright-engine devices` 中的名称，例如 cuda:1。</translation>
     </message>
     <message>
+        <source>Expected files of one kind.</source>
+        <comment>engine message</comment>
+        <translation>应为同一种文件。</translation>
+    </message>
+    <message>
+        <source>Expected one array of numbers, steps x channels, per sequence.</source>
+        <comment>engine message</comment>
+        <translation>每个序列应为一个数值数组，时间步 x 通道。</translation>
+    </message>
+    <message>
         <source>Expected records such as {{&quot;text&quot;: &quot;Good.&quot;, &quot;label&quot;: 1}}.</source>
         <comment>engine message</comment>
         <translation>应为如 {{&quot;text&quot;: &quot;Good.&quot;, &quot;label&quot;: 1}} 的记录。</translation>
+    </message>
+    <message>
+        <source>Expected steps x {channels} channels.</source>
+        <comment>engine message</comment>
+        <translation>应为时间步 x {channels} 个通道。</translation>
+    </message>
+    <message>
+        <source>Expected the same number of channels in all files: steps x channels.</source>
+        <comment>engine message</comment>
+        <translation>所有文件应有相同的通道数：时间步 x 通道。</translation>
     </message>
     <message>
         <source>Forecasting: a table with one row per time step, of one series or of several</source>
@@ -30359,6 +30399,16 @@ Range: 0.005 to 0.5</source>
         <source>Its log is {log}.</source>
         <comment>engine message</comment>
         <translation>其日志为 {log}。</translation>
+    </message>
+    <message>
+        <source>Left out: {left_out} (data.left_out).</source>
+        <comment>engine message</comment>
+        <translation>已排除：{left_out}（data.left_out）。</translation>
+    </message>
+    <message>
+        <source>Left out: {without} (data.left_out).</source>
+        <comment>engine message</comment>
+        <translation>已排除：{without}（data.left_out）。</translation>
     </message>
     <message>
         <source>Missing values are {gaps} and {more} more, from the training rows.</source>
@@ -30459,6 +30509,11 @@ Range: 0.005 to 0.5</source>
         <source>Prune weights instead (without --structured).</source>
         <comment>engine message</comment>
         <translation>请改为对权重剪枝（不带 --structured）。</translation>
+    </message>
+    <message>
+        <source>Sequences: a table (CSV, Parquet) or array (NumPy, MATLAB) each, in class folders or in a list, or one long table of all</source>
+        <comment>engine message</comment>
+        <translation>序列：每个序列一个表（CSV、Parquet）或一个数组（NumPy、MATLAB），位于类别文件夹中或列表中，或全部在一个长表中</translation>
     </message>
     <message>
         <source>Set NETWRIGHT_HOME to a folder with room.</source>
@@ -33156,6 +33211,11 @@ Range: 0.005 to 0.5</source>
         <translation>{are}因损坏而被排除：{examples}；data.bad_samples=fatal 会使其终止运行。</translation>
     </message>
     <message>
+        <source>{arrays} subfolders with {arrays_2} arrays: one class each</source>
+        <comment>engine message</comment>
+        <translation>{arrays} 个子文件夹，共 {arrays_2} 个数组：每个子文件夹一个类别</translation>
+    </message>
+    <message>
         <source>{at}expected an object, received {value}</source>
         <comment>engine message</comment>
         <translation>{at}应为对象，收到 {value}</translation>
@@ -33354,16 +33414,6 @@ Range: 0.005 to 0.5</source>
         <source>{count} image(s) in one folder: choose a table of their targets, or a folder of masks or targets</source>
         <comment>engine message</comment>
         <translation>同一文件夹中的 {count} 个图像：请选择其目标的表，或掩码或目标的文件夹</translation>
-    </message>
-    <message>
-        <source>{count} image(s), and the table {best} that may name their targets</source>
-        <comment>engine message</comment>
-        <translation>{count} 个图像，以及可能指定其目标的表 {best}</translation>
-    </message>
-    <message>
-        <source>{count} image(s), and the table {best} that names their targets</source>
-        <comment>engine message</comment>
-        <translation>{count} 个图像，以及指定其目标的表 {best}</translation>
     </message>
     <message>
         <source>{count} image(s), whose names begin with a class</source>
@@ -33571,6 +33621,11 @@ Range: 0.005 to 0.5</source>
         <translation>{name} 中：{fault}。</translation>
     </message>
     <message>
+        <source>{files} holds an array of {sizes}, and {files_2} one of {sizes_2}.</source>
+        <comment>engine message</comment>
+        <translation>{files} 中的数组为 {sizes}，{files_2} 中的为 {sizes_2}。</translation>
+    </message>
+    <message>
         <source>{file} cannot be read: there is no such file.</source>
         <comment>engine message</comment>
         <translation>无法读取 {file}：没有这个文件。</translation>
@@ -33621,9 +33676,19 @@ Range: 0.005 to 0.5</source>
         <translation>{file} 有 {size} 字节；tokenizer.json 最多 {most_tokenizer_bytes}。</translation>
     </message>
     <message>
+        <source>{file} holds an array of {sizes}.</source>
+        <comment>engine message</comment>
+        <translation>{file} 中的数组为 {sizes}。</translation>
+    </message>
+    <message>
         <source>{file} holds no sample.</source>
         <comment>engine message</comment>
         <translation>{file} 不含样本。</translation>
+    </message>
+    <message>
+        <source>{file} holds {array}.</source>
+        <comment>engine message</comment>
+        <translation>{file} 含有 {array}。</translation>
     </message>
     <message>
         <source>{file} is damaged: its entry is neither shown nor trained</source>
@@ -34444,6 +34509,11 @@ Range: 0.005 to 0.5</source>
         <source>{original} of stage {first} and {name} of stage {number} are the same weights.</source>
         <comment>engine message</comment>
         <translation>阶段 {first} 的 {original} 与阶段 {number} 的 {name} 是相同的权重。</translation>
+    </message>
+    <message>
+        <source>{others} is a table, and other sequences are arrays.</source>
+        <comment>engine message</comment>
+        <translation>{others} 是表，其他序列为数组。</translation>
     </message>
     <message>
         <source>{ours}, or a network from elsewhere ({suffixes})</source>

@@ -24,6 +24,7 @@ from netwright.engine.data.loading.preview_data import preview
 from netwright.engine.data.sources import array_files
 from netwright.engine.data.sources.joined import parts_of
 from netwright.engine.data.sources.labelled_files import is_table
+from netwright.engine.data.sources.sequence_files import SUFFIXES
 from netwright.engine.data.sources.shard_places import find_shards
 from netwright.engine.data.sources.source import locate, located
 from netwright.engine.data.tables.csv_file import read_columns
@@ -260,7 +261,7 @@ def _audio(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
 
 def _sequences(options: DataOptions, path: Path, room: Path) -> Excerpt | None:
     if path.is_dir():
-        return _folders(options, path, room, lambda name: name.lower().endswith((*TABLES, *PARQUET)), "sequences")
+        return _folders(options, path, room, lambda name: name.lower().endswith(SUFFIXES), "sequences")
     return _rows(options, path, room, STEPS) if options.id_column else _listed(options, path, room)
 
 

@@ -18,6 +18,7 @@ import mmap
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from netwright.engine.data.sources.matlab_file import matlab_arrays
 from netwright.engine.data.sources.numpy_files import npy_arrays, npz_arrays
 from netwright.engine.data.sources.safetensors_file import safetensors_arrays
 from netwright.engine.data.sources.source import Array, BadSampleError, file_stamp, unreadable
+from netwright.engine.project.sources.arrays import split_of_file
 
 EXPECTED = (
     "a .npz file, as numpy.savez(path, x=..., y=...) writes it, a folder of .npy files, a file of safetensors, "
@@ -61,7 +63,7 @@ def _ends(*suffixes: str) -> Callable[[str], bool]:
 
 def _neighbours(path: Path) -> list[Path]:
     """Return the files of a `.npy` file, which stands for all arrays in its folder since a file dialog offers files."""
-    return _files_in(path.parent, FORMATS["npy"])
+    return _files_in(path.parent, FORMATS["npy"].is_mine)
 
 
 def _of_torch(path: Path) -> dict[str, StoredArray]:
@@ -70,13 +72,33 @@ def _of_torch(path: Path) -> dict[str, StoredArray]:
     return arrays
 
 
+def _splits_of(is_mine: Callable[[str], bool]) -> Callable[[Path], dict[str, list[Path]]]:
+    """Return a function that divides the files of a folder by their names, as train.mat and test.mat are; all train
+    where a name says no split."""
+
+    def split_files(folder: Path) -> dict[str, list[Path]]:
+        files: dict[str, list[Path]] = {}
+        for file in _files_in(folder, is_mine):
+            files.setdefault(split_of_file(file.name), []).append(file)
+        is_divided = "training" in files and "" not in files
+        return files if is_divided else {"training": [*chain.from_iterable(files.values())]}
+
+    return split_files
+
+
+def _whole(read: Callable[[Path], dict[str, StoredArray]], *suffixes: str) -> Format:
+    """Return a format whose files hold inputs and responses."""
+    is_mine = _ends(*suffixes)
+    return Format(is_mine, read, splits=_splits_of(is_mine))
+
+
 FORMATS = {
     "npy": Format(_ends(".npy"), npy_arrays, _neighbours),
-    "npz": Format(_ends(".npz"), npz_arrays),
-    "safetensors": Format(_ends(".safetensors"), safetensors_arrays),
-    "torch": Format(_ends(".pt", ".pth"), _of_torch),
-    "hdf5": Format(_ends(".h5", ".hdf5", ".hdf"), hdf5_arrays),
-    "matlab": Format(_ends(".mat"), matlab_arrays),
+    "npz": _whole(npz_arrays, ".npz"),
+    "safetensors": _whole(safetensors_arrays, ".safetensors"),
+    "torch": _whole(_of_torch, ".pt", ".pth"),
+    "hdf5": _whole(hdf5_arrays, ".h5", ".hdf5", ".hdf"),
+    "matlab": _whole(matlab_arrays, ".mat"),
     "idx": Format(idx_files.is_idx, idx_files.idx_arrays, idx_files.pair_of, idx_files.split_pairs),
     "cifar": Format(
         cifar_files.is_cifar,
@@ -117,8 +139,8 @@ def stamp(path: Path) -> Hashable:
 
 
 def split_files(path: Path) -> dict[str, list[Path]]:
-    """Return the files of each split beside a file or in a folder, where the names of the format say it and there are
-    some for the test: those of MNIST and CIFAR. Empty otherwise. Raises `UserError`."""
+    """Return the files of each split beside a file or in a folder, where their names say it, as those of MNIST and
+    CIFAR, train.mat and test.mat. Empty otherwise. Raises `UserError`."""
     name = format_of(path)
     if not name or (divide := FORMATS[name].splits) is None:
         return {}
@@ -126,7 +148,7 @@ def split_files(path: Path) -> dict[str, list[Path]]:
         files = divide(path if path.is_dir() else path.parent)
     except OSError as error:
         raise unreadable(path, error) from None
-    return files if all(files.values()) else {}
+    return files if len(files) > 1 and all(files.values()) else {}
 
 
 def headers(path: Path, *, is_by_python: bool = False, files: Sequence[Path] = ()) -> dict[str, StoredArray]:
@@ -153,15 +175,15 @@ def _files(path: Path) -> tuple[list[Path], Format]:
     format = FORMATS[name]
     try:
         if path.is_dir():
-            return (format.splits(path)["training"] if format.splits else _files_in(path, format)), format
+            return (format.splits(path)["training"] if format.splits else _files_in(path, format.is_mine)), format
         return format.of_file(path), format
     except OSError as error:
         raise unreadable(path, error) from None
 
 
-def _files_in(folder: Path, format: Format) -> list[Path]:
+def _files_in(folder: Path, is_mine: Callable[[str], bool]) -> list[Path]:
     """Return the files of a folder that are of a format, sorted. Raises `UserError` for too many."""
-    files = sorted(file for file in folder.iterdir() if format.is_mine(file.name))
+    files = sorted(file for file in folder.iterdir() if is_mine(file.name))
     if len(files) > MOST_FILES:
         raise UserError(f"{folder} holds {len(files):,} files of arrays; at most {MOST_FILES:,} are taken.")
     return files

@@ -175,11 +175,13 @@ class ArrayFile(Source):
             yield f"The response is '{name}'. The field Response (data.response) names another array."
 
     def _left_out(self, path: Path) -> Iterator[str]:
-        """Yield a note on files for the test that are not read."""
+        """Yield a note on files for validation and test that are not read."""
         files = split_files(path)
-        if not self.part and files and path not in files["test"]:
-            names = listed([file.name for file in files["test"]])
-            yield f"Not read: {names}. The split 'folders' (data.split=folders) takes them as test data."
+        if not self.part and (path.is_dir() or path in files.get("training", [])):
+            for split, others in files.items():
+                if split != "training":
+                    names = listed([file.name for file in others])
+                    yield f"Not read: {names}. The split 'folders' (data.split=folders) takes them as {split} data."
 
     def _headers(self, options: DataOptions, path: Path) -> dict[str, StoredArray]:
         """Return the arrays of the part, without its name in theirs."""

@@ -1,15 +1,16 @@
 """Sequences of different lengths from tables with one row per time step.
 
-One file per sequence, in a folder for each class (`walking/3.csv`) or listed in a table with their responses; or one
-long table, in which a column says which sequence a row belongs to. The columns of numbers are the channels of the one
-input, `sequence` (steps, channels). A response is one class or some numbers per sequence, or per step.
+One file per sequence, in a folder for each class (`walking/3.csv`) or listed in a table with their responses, each a
+table or a matrix (`walking/3.npy`); or one long table, in which a column says which sequence a row belongs to. The
+columns of numbers are the channels of the one input, `sequence` (steps, channels). A response is one class or some
+numbers per sequence, or per step.
 
 The rows of all sequences are held once, without padding.
 """
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.types import TensorType, features, sequence
+from netwright.engine.data.sources.signal_files import read_signals
 from netwright.engine.data.sources.source import (
     Array,
     Column,
@@ -44,10 +46,10 @@ from netwright.engine.data.tables.long_table import (
 )
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import IGNORED, InputInfo, TargetInfo
-from netwright.engine.project.sources.series import FILE_NAMES
+from netwright.engine.project.sources.series import FILE_NAMES, SIGNALS
 from netwright.engine.project.sources.table import PARQUET, TABLES
 
-SUFFIXES = (*TABLES, *PARQUET)
+SUFFIXES = (*TABLES, *PARQUET, *SIGNALS)
 MOST_FILES = 1_000_000
 PLACES = "a folder with one subfolder of CSV or Parquet files per class, a table that lists files, or one long table"
 
@@ -166,7 +168,7 @@ def _of_folder(folder: Path, options: DataOptions) -> _Found:
     """Read one file per sequence; the class is the folder unless the files have a response column."""
     files = _files(folder)
     data = _of_files(files, options, folder)
-    if options.response:
+    if options.response and data.responses:
         return data
     classes = tuple(file.parent.name for file in files)
     if files[0].parent == folder:
@@ -179,16 +181,7 @@ def _of_folder(folder: Path, options: DataOptions) -> _Found:
 
 def _with(data: _Found, responses: Mapping[str, "Array | tuple[str, ...]"], role: str = "response") -> _Found:
     columns = (*data.columns, *(Column(name, role, "per sequence") for name in responses))
-    return _Found(
-        data.channels,
-        data.rows,
-        data.starts,
-        data.lengths,
-        responses,
-        columns,
-        data.first_rows,
-        data.notes,
-    )
+    return replace(data, responses=responses, columns=columns)
 
 
 def _of_list(path: Path, options: DataOptions) -> _Found:
@@ -228,6 +221,8 @@ def _of_list(path: Path, options: DataOptions) -> _Found:
 
 def _of_files(files: Sequence[Path], options: DataOptions, place: Path, *, has_responses: bool = True) -> _Found:
     """Read one sequence per file. All files must have the same columns."""
+    if any(file.suffix.lower() in SIGNALS for file in files):
+        return _of_signals(files, options)
     pieces: list[Array] = []
     responses: dict[str, list[Array]] = {}
     labels: dict[str, list[str]] = {}
@@ -259,13 +254,32 @@ def _of_files(files: Sequence[Path], options: DataOptions, place: Path, *, has_r
             f"Column '{cut(next(iter(both)))}' holds numbers in some files of {place} and texts in others. Write it "
             "alike."
         )
-    lengths = np.array([len(piece) for piece in pieces])
     values: dict[str, Array | tuple[str, ...]] = {name: tuple(texts) for name, texts in labels.items()}
     values |= {name: np.concatenate(arrays) for name, arrays in responses.items()}
-    rows = np.concatenate(pieces)
-    columns = _described(channels, rows, values)
     remarks = tuple(f"{note} ({plural(count, 'file')})" if count > 1 else note for note, count in notes.items())
-    return _Found(channels, rows, np.cumsum(lengths) - lengths, lengths, values, columns, first.first_rows, remarks)
+    return _one_after_another(channels, pieces, values, first.first_rows, remarks)
+
+
+def _of_signals(files: Sequence[Path], options: DataOptions) -> _Found:
+    """Read one matrix per file. Raises `UserError`, also for tables among them, and for a response per step."""
+    others = [file for file in files if file.suffix.lower() not in SIGNALS]
+    if others:
+        raise UserError(f"{others[0]} is a table, and other sequences are arrays. Expected files of one kind.")
+    pieces, notes = read_signals(files)
+    channels = tuple(f"column_{place + 1}" for place in range(pieces[0].shape[1]))
+    return _one_after_another(channels, pieces, {}, (), tuple(notes))
+
+
+def _one_after_another(
+    channels: tuple[str, ...],
+    pieces: Sequence[Array],
+    values: Mapping[str, "Array | tuple[str, ...]"],
+    first_rows: tuple[tuple[str, ...], ...],
+    notes: tuple[str, ...],
+) -> _Found:
+    lengths, rows = np.array([len(piece) for piece in pieces]), np.concatenate(pieces)
+    columns = _described(channels, rows, values)
+    return _Found(channels, rows, np.cumsum(lengths) - lengths, lengths, values, columns, first_rows, notes)
 
 
 def _of_long_table(path: Path, options: DataOptions) -> _Found:

@@ -258,7 +258,7 @@ def notes_on(column: ColumnPreparation | LeftOutColumn, cells: Cells, options: D
             )
     elif column.kind == "category" and column.encoding == "one-hot":
         count = len(column.categories)
-        notes.append(f"Column '{column.name}' holds texts: encoded as {count} inputs of 0 or 1 ({examples}).")
+        notes.append(f"Column '{column.name}' holds texts: encoded as {plural(count, 'input')} of 0 or 1 ({examples}).")
     elif column.kind == "category":
         count = len(column.categories)
         notes.append(

@@ -66,7 +66,7 @@ class CsvFile:
         if not head.strip():
             raise UserError(f"{self.path} is empty. Expected {EXPECTED}.")
         encoding = csv_dialect.encoding_of(head)
-        if written.encoding and (encoding or written.encoding == "utf-16"):
+        if written.encoding and self._source.path == self.path and (encoding or written.encoding == "utf-16"):
             return written.encoding
         if not encoding:
             raise UserError(f"{self.path} is no text: it holds zero bytes. Expected {EXPECTED}.")
@@ -397,7 +397,7 @@ class CsvTable(CsvFile):
             ),
             (style.units, f"Left out because it holds units: line {line:,}, {listed([*filter(None, style.units)])}."),
             (style.decimal == ",", "Commas are taken as decimal marks, as in 3,14; data.decimal_mark sets another."),
-            (self.without, f"Left out as you chose: {listed(list(self.without))}."),
+            (self.without, f"Left out: {listed(list(self.without))} (data.left_out)."),
             (self.nameless, f"Left out because it has no name: column {numbers}."),
             (self.gaps, f"Left out because a value is missing: {plural(self.gaps, 'row')}."),
         ]

@@ -136,7 +136,7 @@ class ParquetCells:
 
     def notes(self) -> tuple[str, ...]:
         """Return a note on the columns left out."""
-        return (f"Left out as you chose: {listed(list(self._left_out))}.",) if self._left_out else ()
+        return (f"Left out: {listed(list(self._left_out))} (data.left_out).",) if self._left_out else ()
 
     def no_rows(self) -> UserError:
         """Return the error of a table without rows."""

@@ -22,6 +22,7 @@ from netwright.engine.data.sources.source import locate
 from netwright.engine.data.tables.csv_table import CsvTable
 from netwright.engine.exchange.training_script.recipe import Recipe
 from netwright.engine.lowering.classes import LINE_LENGTH, call, literal
+from netwright.engine.project.sources.converted_tables import PLAIN, as_csv
 from netwright.engine.project.sources.csv_dialect import codec_of
 from netwright.engine.training.job import TrainingJob
 
@@ -215,7 +216,13 @@ def _table(job: TrainingJob, recipe: Recipe, base: Path, stem: str) -> Section |
         one.missing is None and (one.kind == "number" or (one.kind == "category" and one.encoding == "one-hot"))
         for one in columns
     )
-    if path.suffix.lower() not in (".csv", ".tsv", ".txt") or not columns or not is_plain or not path.is_file():
+    if (
+        path.suffix.lower() not in PLAIN
+        or as_csv(path).path != path
+        or not columns
+        or not is_plain
+        or not path.is_file()
+    ):
         return None
     table = CsvTable(path, (), written=options.written, counts_lines=False)
     delimiter, encoding = table.dialect.delimiter, codec_of(table.encoding)

@@ -23,7 +23,9 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 _IDX = re.compile(r".*(images|labels)[-._]idx\d[-._][a-z]+(\.gz)?", re.IGNORECASE)
 _COMPRESSED, _MATLAB_BEGIN = 15, 2048
 """Type of a compressed variable of MATLAB, and how much of it is read for its name."""
-_CIFAR = re.compile(r"(data_batch_\d|test_batch|train|test)\.bin")
+_CIFAR = re.compile(r"(data_batch_\d|test_batch|train|test)\.bin|data_batch_\d|test_batch")
+"""Names of CIFAR's files; the reader refuses those without a suffix, which are pickles, and says what to do."""
+_FILE_SPLIT = re.compile(rf"(?P<first>{_SPLITS})([-_. \d].*)?|.+[-_. ](?P<last>{_SPLITS})", re.IGNORECASE)
 
 
 def part_of_name(name: str) -> tuple[str, str]:
@@ -37,6 +39,14 @@ def division(names: Iterable[str]) -> dict[str, object]:
     """Return the options of arrays that are divided by their names, as `x_train` and `x_test` are."""
     splits = {part_of_name(name)[1] for name in names} - {""}
     return {"split": "folders"} if "training" in splits and len(splits) > 1 else {}
+
+
+def split_of_file(name: str) -> str:
+    """Return the split that the name of a file of arrays says: `training` for train.npz, `test` for test_32x32.mat;
+    empty where it says none, as those of .npy files do: an array each."""
+    stem, _, suffix = name.rpartition(".")
+    match = _FILE_SPLIT.fullmatch(stem) if suffix.lower() != "npy" else None
+    return SPLIT_NAMES[(match["first"] or match["last"]).lower()] if match else ""
 
 
 class ArrayOptions(Record):
@@ -115,8 +125,14 @@ class Arrays(SourceType):
         if not names:
             return None
         listing = ", ".join(names[:4]) + (" and more" if len(names) > 4 else "")
+        splits = set(map(split_of_file, names))
         is_divided = any(map(_is_test, names)) and not all(map(_is_test, names))
-        options = {"split": "folders"} if is_divided else division(name.removesuffix(".npy") for name in names)
+        is_divided = is_divided or ({"training"} < splits and "" not in splits)
+        options = (
+            {"split": "folders"}
+            if is_divided
+            else division(name.removesuffix(".npy") for name in names if name.endswith(".npy"))
+        )
         return Guess(self.key, 0.9, f"The folder holds arrays: {listing}", options)
 
     def _is_mine(self, name: str) -> bool:

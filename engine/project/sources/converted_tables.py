@@ -1,4 +1,4 @@
-"""Excel workbooks and JSON records as CSV files, converted once into the user's cache folder.
+"""Excel workbooks, JSON records and columns with blanks between them as CSV files, converted once into the cache.
 
 All that reads a CSV table reads these, too: guesses, previews, training, predictions. The numbers of lines stay those
 of the sheet's rows, or of the lines of records, so that messages name places that a user can look up.
@@ -22,11 +22,22 @@ from netwright.engine.core.errors import UserError, did_you_mean
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.progress import report
 from netwright.engine.core.text import format_bytes
+from netwright.engine.project.sources.csv_dialect import (
+    cells_between_blanks,
+    codec_of,
+    encoding_of,
+    has_blanks_between,
+    text_of,
+)
 
 WORKBOOKS = (".xlsx", ".xlsm")
 RECORDS = (".jsonl", ".ndjson", ".json")
 CONVERTED = (*WORKBOOKS, *RECORDS)
+PLAIN = (".csv", ".tsv", ".txt", ".dat", ".data")
+"""Suffixes of tables as text; UCI's end in .data."""
 FORMAT = 2
+HEAD_BYTES = 2**14
+"""Bytes by which blanks between cells are seen."""
 TABLES = Cache("converted", "A workbook is converted once, into", most_entries=64)
 MOST_BYTES = 2**32
 """Largest size of an unpacked workbook, or of a file of records."""
@@ -61,18 +72,20 @@ def is_workbook(path: str) -> bool:
 
 
 def as_csv(path: Path, sheet: str = "") -> Converted:
-    """Return the CSV file to read for a table: the file itself, unless it is a workbook or holds records.
+    """Return the CSV file to read for a table: the file itself, unless it is a workbook, holds records, or has blanks
+    between its cells, as `numpy.savetxt` and `save -ascii` in MATLAB write.
 
     `sheet` names the sheet of a workbook; empty: the first one that has cells. Raises `UserError` for a damaged file,
     an unknown sheet, or records that are no objects.
     """
     suffix = path.suffix.lower()
-    if suffix not in CONVERTED or not path.is_file():
+    if suffix not in (*CONVERTED, *PLAIN) or not path.is_file() or (suffix in PLAIN and not _has_blanks_between(path)):
         return Converted(path)
     stat = path.stat()
     sheet = sheet if suffix in WORKBOOKS else ""
     entry = TABLES.entry(FORMAT, str(path.absolute()), stat.st_mtime_ns, stat.st_size, sheet)
-    convert = partial(_workbook, path, sheet) if suffix in WORKBOOKS else partial(_records, path)
+    convert = _blanks if suffix in PLAIN else _records
+    convert = partial(_workbook, path, sheet) if suffix in WORKBOOKS else partial(convert, path)
     note, unsaved = TABLES.obtain(entry, _facts, partial(_write, convert), str(path), stat.st_size)
     return Converted(entry / "table.csv", int(suffix in RECORDS), note, unsaved)
 
@@ -230,6 +243,27 @@ def _cell(value: Any, *, has_time: bool = False) -> str:
 def _plain(text: str) -> str:
     """Return a text in one line, so that the numbers of lines stay."""
     return _BREAKS.sub(" ", text).replace("\0", "")
+
+
+# ---- columns with blanks between them ----
+
+
+def _has_blanks_between(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return has_blanks_between(text_of(file.read(HEAD_BYTES)))
+
+
+def _blanks(path: Path, out: TextIO) -> tuple[str, list[str]]:
+    """Write the cells of each line."""
+    with open(path, "rb") as file:
+        encoding = codec_of(encoding_of(file.read(HEAD_BYTES)))
+    writer = csv.writer(out, lineterminator="\n")
+    with open(path, encoding=encoding, errors="replace") as file:
+        for number, line in enumerate(file):
+            writer.writerow(cells_between_blanks(line))
+            if number % 100_000 == 0:
+                report(number, 0, "rows")
+    return "", []
 
 
 # ---- records ----

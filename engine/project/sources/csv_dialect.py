@@ -21,6 +21,7 @@ _NO_ASCII = re.compile(rb"[\x81-\xfe][\x40-\x7e\x80-\xfe]|[\x80-\xff]")
 LOOKED_AT = 2**16
 """Names of encodings as Python calls them, where it has other names."""
 _MARKS = {"point": ".", "comma": ","}
+_BETWEEN_BLANKS = re.compile(r'"[^"]*"|[^\s"]+')
 _SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)
 """First line by which Excel is told the sign between cells."""
 Rows = Callable[[str], Iterator[tuple[int, list[str]]]]
@@ -189,6 +190,28 @@ def _is_row(cells: Sequence[Sequence[str]]) -> bool:
     texts = [(place, cell) for place, cell in filled if not is_number_like(cell)]
     has_fraction = any(mark_shown(cell) for _, cell in numbers)
     return has_fraction or all(any(row[place].strip() == cell for row in others) for place, cell in texts)
+
+
+def has_blanks_between(text: str) -> bool:
+    """Return whether the beginning of a table has blanks between its cells: as many cells in each line, most of them
+    numbers, and none of the other delimiters."""
+    lines = [line for line in text[: text.rfind("\n") + 1].splitlines() if line.strip()][:SAMPLE_ROWS]
+    rows = [cells_between_blanks(line) for line in lines]
+    numbers = [sum(map(is_number_like, row)) for row in rows[1:]]
+    return (
+        len(rows) > LEAST_ROWS
+        and {len(row) for row in rows} == {len(rows[0])}
+        and len(rows[0]) > 1
+        and not any(sign in line for line in lines for sign in ",;|")
+        and 2 * min(numbers) >= len(rows[0])
+        and not all(line.count("\t") == len(row) - 1 for line, row in zip(lines, rows, strict=True))
+    )
+
+
+def cells_between_blanks(line: str) -> list[str]:
+    """Return the cells of a line with blanks or tabs between them, without their quotes. A sign # before the names, as
+    `numpy.savetxt` writes it, is left out."""
+    return [cell.strip('"') for cell in _BETWEEN_BLANKS.findall(line.removeprefix("# "))]
 
 
 def _rises_by_one(cells: Sequence[str]) -> bool:

@@ -13,6 +13,7 @@ from netwright.engine.core.list_fields import Texts
 from netwright.engine.project.sources.shards import PARQUET, TAR
 from netwright.engine.project.sources.source_catalog import SOURCES, SourceOptions
 from netwright.engine.project.sources.source_type import SPLIT_NAMES, Guess, Peek
+from netwright.engine.project.sources.table import sentences
 from netwright.engine.project.sources.urls import is_remote, without_secrets
 
 PACKED = (".zip", ".7z", ".rar", ".tgz", ".gz", ".bz2", ".xz")
@@ -51,21 +52,35 @@ def _beside_test(peek: Peek) -> list[Guess]:
             tables.setdefault(split, []).append(peek.path / name)
     if [len(files) for split, files in tables.items() if split == "training"] != [1]:
         return []
-    training = Peek(tables["training"][0])
-    paths = {
-        f"{split}_path": str(files[0])
-        for split, files in tables.items()
-        if split != "training" and Peek(files[0]).table.dialect.names == training.table.dialect.names
-    }
-    paths["path"] = str(training.path)
+    training = Peek(tables.pop("training")[0])
+    columns = training.table.dialect.names
+    others = {split: (files[0], Peek(files[0]).table.dialect.names) for split, files in tables.items()}
+    paths = {"path": str(training.path)}
+    paths |= {f"{split}_path": str(file) for split, (file, names) in others.items() if names == columns}
     reason = f"{training.path.name} of the folder is the training data"
-    return [replace(g, reason=f"{reason}. {g.reason}", options={**g.options, **paths}) for g in _of(training)]
+    for file, names in others.values():
+        if len(absent := [name for name in columns if name not in names]) == 1:
+            paths["response"] = absent[0]
+            reason = f"{reason}. {sentence(file, absent[0])}"
+            break
+    again = "".join(f". {sentence}" for sentence in sentences(paths.get("response", "")))
+    return [
+        replace(guess, reason=f"{reason}. {guess.reason.replace(again, '')}", options={**guess.options, **paths})
+        for guess in _of(training)
+    ]
+
+
+def sentence(file: Path, column: str) -> str:
+    """Return why a column is the response, without a point."""
+    return f"{file.name} has no column {quoted(column)}, which is the response"
 
 
 def _divided(peek: Peek) -> list[Guess]:
     """Return the guesses for a folder of folders train, val and test: by what the first holds. A split without classes
     of its own, such as the test data of a competition, is not read."""
     folders = [inside for inside in peek.tree if inside and "/" not in inside]
+    if (guess := SOURCES["images"].guess(peek)) and "labels" in guess.options:
+        return []
     splits = {SPLIT_NAMES.get(name.lower(), ""): name for name in folders}
     if "training" not in splits or "" in splits or len(splits) < 2:
         return []

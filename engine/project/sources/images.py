@@ -22,6 +22,9 @@ IMAGE_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".ppm
 MASK_NAMES = re.compile("mask|label|annot|segment|truth", re.IGNORECASE)
 TARGET_NAMES = re.compile("target|output|clean|after|high|sharp", re.IGNORECASE)
 LABEL_NAMES = re.compile("label|annot|class|target|train", re.IGNORECASE)
+_OF_TEST = re.compile("test|submission", re.IGNORECASE)
+_OF_SPLIT = re.compile("train|val|test|image|img|picture|photo", re.IGNORECASE)
+"""Names of folders that say no class: train, test_images, photos."""
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
 CLASS = "{class}"
 """The part of `class_pattern` that is the class."""
@@ -203,6 +206,13 @@ class Images(SourceType):
             return self._table(peek)
         counts = {inside: sum(map(is_image, names)) for inside, names in peek.tree.items()}
         folders = [inside for inside, count in counts.items() if count and inside and "/" not in inside]
+        if counts.get("") or len(folders) == 1 or all(map(_OF_SPLIT.match, folders)):
+            table, place = _labels(peek)
+            if table:
+                count = counts[place] or sum(counts.values())
+                reason = f"{plural(count, 'image')}, and the table {table} that names their targets"
+                values = {"path": str(peek.path / place)} if place and len(folders) > 1 else {}
+                return Guess(self.key, 0.95, reason, {**values, "labels": str(peek.path / table)})
         total = sum(counts[inside] for inside in folders)
         more = "more than " if peek.is_cut else ""
         if len(folders) == 2 and (pair := self._pairs(peek, *folders)) is not None:
@@ -239,13 +249,9 @@ class Images(SourceType):
         if not count:
             return None
         tables = [name for name in peek.tree[""] if name.lower().endswith(TABLE_SUFFIXES)]
-        naming = [name for name in tables if names_images(Peek(peek.path / name))]
-        best = next((name for name in naming if LABEL_NAMES.search(name)), (naming or tables or [""])[0])
-        if naming or len(tables) == 1:
-            reason = (
-                f"{plural(count, 'image')}, and the table {best} that {'names' if naming else 'may name'} their targets"
-            )
-            return Guess(self.key, 0.95 if naming else 0.85, reason, {"labels": str(peek.path / best)})
+        if len(tables) == 1:
+            reason = f"{plural(count, 'image')}, and the table {tables[0]} that may name their targets"
+            return Guess(self.key, 0.85, reason, {"labels": str(peek.path / tables[0])})
         if is_deep:
             return None
         names = [name for name in peek.tree[""] if is_image(name)]
@@ -297,6 +303,30 @@ def class_pattern_of(names: Sequence[str]) -> str:
     is_one = len(marks) == 1 and not any(mark in label for mark in marks for label in labels)
     is_one = is_one and not any(label.lower() in _OF_CAMERAS for label in labels)
     return f"{CLASS}{marks.pop()}*" if is_one and 2 <= len(labels) <= min(MOST_GUESSED, len(names) // 3) else ""
+
+
+def _labels(peek: Peek) -> tuple[str, str]:
+    """Return the table in a folder that names images, with or without their suffixes, and the folder of most of these;
+    empty texts where there is none. A table of a competition's training comes before one of its test."""
+    stems = {inside: {PurePath(name).stem for name in names if is_image(name)} for inside, names in peek.tree.items()}
+    found: list[tuple[bool, bool, str, str]] = []
+    for name in peek.tree.get("", ()):
+        if not name.lower().endswith(TABLE_SUFFIXES):
+            continue
+        table = Peek(peek.path / name).table
+        columns = [set(table.column(place)) for place in range(len(table.dialect.names)) if table.rows]
+        for cells in columns:
+            named = {_stem(cell) for cell in cells}
+            hits = {inside: len(named & of_images) for inside, of_images in stems.items()}
+            if 2 * sum(hits.values()) > len(cells) > 0 and len(columns) > 1:
+                best = max(hits, key=lambda inside: hits[inside])
+                place = best if hits[best] == sum(hits.values()) else ""
+                found.append((bool(_OF_TEST.search(name)), not LABEL_NAMES.search(name), name, place))
+    return min(found)[2:] if found else ("", "")
+
+
+def _stem(cell: str) -> str:
+    return PurePath(cell).stem if is_image(cell) else PurePath(cell).name
 
 
 def is_image(name: str) -> bool:

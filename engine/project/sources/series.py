@@ -9,7 +9,7 @@ from netwright.engine.core.records import Record
 from netwright.engine.core.types import TensorType
 from netwright.engine.project.sources.number_texts import is_number_like
 from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
-from netwright.engine.project.sources.table import PARQUET, TABLES
+from netwright.engine.project.sources.table import PARQUET, RESPONSES, TABLES, response_of, sentences
 from netwright.engine.project.sources.time_steps import ID_NAMES, time_series
 
 if TYPE_CHECKING:
@@ -41,6 +41,10 @@ class StepOptions(Record):
         group="Source",
         help="How missing values are handled. Default last-value. MATLAB: fillmissing(..., 'previous')",
     )
+
+
+SIGNALS = (".npy", ".mat")
+"""Suffixes of files with a sequence each, as a matrix."""
 
 
 class SeriesOptions(Record):
@@ -213,8 +217,13 @@ class Series(SourceType):
             tells = "tells" if len(series.keys) == 1 else "tell"
             several = "series" if peek.is_beginning else f"{series.series} series"
             text += f", and {key_names} {tells} {several} apart"
-        # The last column is what is predicted: a text is a class.
-        return Guess(self.key, 0.95 if rest[-1] in numbers else 0.85, text, options)
+        response = response_of(peek.table, RESPONSES | {"close"})
+        if response in (names[place] for place in rest[:-1]):
+            options["response"] = response
+            text += "".join(f". {sentence}" for sentence in sentences(response))
+        # The last column is what is predicted otherwise: a text is a class.
+        predicted = names.index(response) if "response" in options else rest[-1]
+        return Guess(self.key, 0.95 if predicted in numbers else 0.85, text, options)
 
     def preparation(self, type: TensorType, columns: Sequence[str]) -> Iterator[str]:
         """Yield the order of steps."""
@@ -225,7 +234,10 @@ class Sequences(SourceType):
     """Sequences of different lengths, with a response each or per step."""
 
     key, label = "sequences", "Sequences"
-    note = "Sequences: a table each (CSV, Parquet), in class folders or in a list, or one long table of all"
+    note = (
+        "Sequences: a table (CSV, Parquet) or array (NumPy, MATLAB) each, in class folders or in a list, or one long "
+        "table of all"
+    )
     wanted = "the folder, or the CSV, Excel or Parquet file"
     inputs = (
         "the other columns of numbers, steps first, padded to the longest sequence ([sequences](#sequences-in-files))"
@@ -244,6 +256,11 @@ class Sequences(SourceType):
     resident = "the rows of all sequences once, without padding; responses"
     reads_single_samples = True
 
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """Tables and arrays."""
+        return (*self.suffixes, *SIGNALS)
+
     def problems(self, options: "DataOptions") -> Iterator[FieldError]:
         """Yield options that exclude each other."""
         yield from super().problems(options)
@@ -259,10 +276,15 @@ class Sequences(SourceType):
         """Return a guess for folders of tables, and for tables with a column of ids or files."""
         if peek.is_folder:
             inside = {folder: names for folder, names in peek.tree.items() if folder and "/" not in folder}
-            counts = [sum(name.lower().endswith(self.suffixes) for name in names) for names in inside.values()]
-            if not counts or min(counts) < 1:
-                return None
-            return Guess(self.key, 0.85, f"{len(counts)} subfolders with {sum(counts):,} tables: one class each")
+            tables, arrays = (
+                [sum(name.lower().endswith(suffixes) for name in names) for names in inside.values()]
+                for suffixes in (self.suffixes, SIGNALS)
+            )
+            if tables and min(tables) > 0:
+                return Guess(self.key, 0.85, f"{len(tables)} subfolders with {sum(tables):,} tables: one class each")
+            if arrays and min(arrays) > 0:
+                return Guess(self.key, 0.85, f"{len(arrays)} subfolders with {sum(arrays):,} arrays: one class each")
+            return None
         if not _is_table(peek, self.suffixes):
             return None
         for place, name in enumerate(peek.table.dialect.names):

@@ -4,7 +4,7 @@ from typing import Any
 
 from netwright.engine.core.fields import Choice, ColumnNames, FilePath, Text
 from netwright.engine.core.records import Record
-from netwright.engine.project.sources.converted_tables import CONVERTED, is_workbook
+from netwright.engine.project.sources.converted_tables import CONVERTED, PLAIN, is_workbook
 from netwright.engine.project.sources.csv_dialect import Written
 
 
@@ -20,7 +20,7 @@ def _has_cells(options: Any) -> bool:
     """Return whether the data has a table of text: a CSV file, or one that lists files."""
     if options.source in ("audio", "images", "text"):
         table = options.labels if options.source == "images" else options.path
-        return bool(table.lower().endswith((".csv", ".tsv", ".txt"))) and not _is_plain_text(options)
+        return bool(table.lower().endswith(PLAIN)) and not _is_plain_text(options)
     return not options.path.lower().endswith((".parquet", ".pq", *CONVERTED))
 
 

@@ -1,18 +1,22 @@
 """Tables: CSV with a header, Excel sheets, JSON records, and Parquet."""
 
+import re
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netwright.engine.core.fields import Choice, ColumnNames
+from netwright.engine.core.fields import Choice, ColumnNames, quoted
 from netwright.engine.core.records import Record
-from netwright.engine.project.sources.converted_tables import CONVERTED, is_workbook
+from netwright.engine.project.sources.converted_tables import CONVERTED, PLAIN, as_csv, is_workbook
+from netwright.engine.project.sources.csv_dialect import LEAST_ROWS, Beginning
+from netwright.engine.project.sources.number_texts import is_number_like
 from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
 
 if TYPE_CHECKING:
     from netwright.engine.project.data import DataOptions
 
 PARQUET = (".parquet", ".pq")
-TABLES = (".csv", ".tsv", ".txt", *CONVERTED)
+TABLES = (*PLAIN, *CONVERTED)
 """Suffixes of what is read as a CSV table."""
 LONG_BYTES = 2**30
 """Size from which a CSV file is read from disk row by row; smaller ones, too, where memory is short."""
@@ -105,8 +109,64 @@ class TableOptions(Record):
     )
 
 
-RESPONSES = frozenset({"label", "target", "class", "y", "outcome", "response", "标签", "类别", "目标"})
+RESPONSES = frozenset(
+    {"label", "labels", "target", "targets", "class", "y", "outcome", "response", "标签", "类别", "目标", "结果"}
+    | {"species", "variety", "diagnosis", "survived", "churn", "attrition", "sentiment", "emotion", "saleprice", "medv"}
+)
 """Names of columns, in lower case, that are what a table is about wherever they stand; else the last column is."""
+MOST_CLASSES = 20
+_ROW_NUMBER = re.compile(r"(?i:(.*[ _])?(id|index)|unnamed: 0|no\.?)|.*[a-z]I[dD]")
+"""A name of a column that numbers or names the rows: `id`, `row_id`, `PassengerId`."""
+
+
+def response_of(table: Beginning, usual_names: Collection[str] = RESPONSES) -> str:
+    """Return the column that a table is about, by its first rows, where it is not the last one: one with a usual name,
+    the last one that has values other than texts that all differ, or without a header the first where it holds few
+    whole numbers from 0 or 1 on, and the last holds many numbers."""
+    names = table.dialect.names
+    filled = [place for place, name in enumerate(names) if name and (_can_tell(table.column(place)) or not table.rows)]
+    usual = [place for place in filled if names[place].lower() in usual_names]
+    if not filled or len(usual) > 1:
+        return ""
+    place = usual[0] if usual else filled[-1]
+    if not table.dialect.has_header and not usual and filled[0] == 0 and _are_classes(table.column(0)):
+        last = set(table.column(place))
+        place = 0 if len(last) > MOST_CLASSES and all(map(is_number_like, last)) else place
+    return names[place] if place != len(names) - 1 else ""
+
+
+def _can_tell(cells: Sequence[str]) -> bool:
+    """Return whether cells can be responses: there are some, and they are no names of the rows."""
+    is_short = len(cells) <= MOST_CLASSES
+    return bool(cells) and (is_short or len(set(cells)) < len(cells) or all(map(is_number_like, cells)))
+
+
+def _are_classes(cells: Sequence[str]) -> bool:
+    """Return whether cells are few whole numbers from 0 or 1 on, each of them twice on average."""
+    values = set(cells)
+    if not 2 <= len(values) <= len(cells) / 2 or not all(map(str.isdecimal, values)):
+        return False
+    numbers = set(map(int, values))
+    return min(numbers) in (0, 1) and max(numbers) <= MOST_CLASSES
+
+
+def row_numbers_of(table: Beginning) -> list[str]:
+    """Return the columns of whole numbers, all different, whose names say that they number the rows."""
+    places = [place for place, name in enumerate(table.dialect.names) if _ROW_NUMBER.fullmatch(name)]
+    cells = {place: table.column(place) for place in places}
+    return [
+        table.dialect.names[place]
+        for place, values in cells.items()
+        if len(values) > LEAST_ROWS and len(set(values)) == len(values) and all(map(str.isdecimal, values))
+    ]
+
+
+def sentences(response: str, numbers: Sequence[str] = ()) -> Iterator[str]:
+    """Yield sentences, without their points, on the response and the columns left out that a guess sets."""
+    if response:
+        yield f"Column {quoted(response)} is the response"
+    if numbers:
+        yield f"Left out, since it numbers the rows: {', '.join(numbers)}"
 
 
 class Table(SourceType):
@@ -162,11 +222,14 @@ class Table(SourceType):
         if len(table.dialect.names) < 2:
             return Guess(self.key, 0.3, "By its suffix the file is a table, but its first line has one cell only")
         listed = ", ".join(name[:40] for name in names[:4]) + (" and more" if len(names) > 4 else "")
-        sign = table.dialect.delimiter
-        how = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}.get(sign, f"the sign {sign}")
+        has_blanks = peek.suffix in PLAIN and as_csv(peek.path).path != peek.path
+        sign = " " if has_blanks else table.dialect.delimiter
+        how = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}.get(sign, f"the sign {sign}")
         line = "The first line names" if table.dialect.has_header else "The lines have"
-        named = [name for name in names if name.lower() in RESPONSES]
-        options = {"response": named[0]} if len(named) == 1 and named != names[-1:] else {}
+        response, numbers = response_of(table), row_numbers_of(table)
+        options = {"response": response, "left_out": ", ".join(numbers)}
+        options = {name: value for name, value in options.items() if value}
+        listed += "".join(f". {sentence}" for sentence in sentences(response, numbers))
         if peek.suffix in CONVERTED:
             kind = "a sheet" if is_workbook(peek.suffix) else "records"
             return Guess(self.key, 0.9, f"The file holds {kind} with {len(names):,} columns: {listed}", options)

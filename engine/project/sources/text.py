@@ -37,6 +37,9 @@ def _has_responses(options: Any) -> bool:
     return bool(options.text_goal == "response" or (options.text_goal == "auto" and not is_file))
 
 
+_NUMBERS = re.compile(r"[-+\d.eE ]*")
+
+
 class TextOptions(Record):
     """Options of texts."""
 
@@ -208,6 +211,8 @@ class TextFiles(SourceType):
 
 def _spaces(text: str) -> int:
     """Return the number of places between words, about."""
+    if _NUMBERS.fullmatch(text):
+        return 0
     return text.count(" ") + len(re.findall(_CHARACTER, text)) // _PER_SPACE
 
 

@@ -77,3 +77,21 @@ def test_a_folder_of_arrays_has_a_sequence_in_each_and_a_bad_one_is_told(place: 
             ("e.npz[1]", False),
         )
     ]
+
+
+def test_a_matrix_is_answered_as_the_table_of_the_same_numbers(place: Path, tmp_path: Path) -> None:
+    predictor = open_predictor(place / "run")
+    for number in (0, 1):
+        with np.load(place / f"{number}.npz") as stored:
+            rows = stored["sequence"]
+        np.save(tmp_path / f"{number}.npy", rows.T if number else rows)
+    np.save(tmp_path / "2.npy", np.zeros((5, 3)))
+    *answers, refusal = predict(predictor, [tmp_path])
+    tables = {Path(one["sample"]).stem: one["outputs"] for one in predict(predictor, [place / "data"])}
+    for answer in answers:
+        for top, of_table in zip(
+            answer["outputs"][0]["top"], tables[Path(answer["sample"]).stem][0]["top"], strict=True
+        ):
+            assert top["class"] == of_table["class"]
+            assert top["probability"] == pytest.approx(of_table["probability"], abs=1e-5)
+    assert "2.npy holds an array of 5 x 3. Expected steps x 2 channels." in refusal["error"]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.io
 
 from netwright.engine.core.errors import UserError
 from netwright.engine.data.loading.load import facts, load
@@ -196,8 +197,8 @@ def test_the_preview_shows_sequences_with_their_labels(tmp_path):
         (
             {"data/a/readme.md": "hello"},
             {},
-            "F/data has no tables (.csv, .tsv, .txt, .xlsx, .xlsm, .jsonl, .ndjson, .json, "
-            ".parquet, .pq) of sequences.",
+            "F/data has no tables (.csv, .tsv, .txt, .dat, .data, .xlsx, .xlsm, .jsonl, .ndjson, .json, "
+            ".parquet, .pq, .npy, .mat) of sequences.",
         ),
         (
             {"data/a/1.csv": "x,y\n1,\n"},
@@ -254,3 +255,36 @@ def test_sequences_in_parquet_files(tmp_path: Path) -> None:
     assert found.targets[0].classes == ("a", "b")
     assert found.inputs[0].columns == ("x", "y")
     assert found.inputs[0].lengths == (5, 8)
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_a_matrix_per_sequence_in_class_folders(tmp_path: Path, *, is_turned: bool) -> None:
+    for number, count in enumerate(LENGTHS):
+        place = tmp_path / "data" / ("walk" if number % 2 else "run")
+        place.mkdir(parents=True, exist_ok=True)
+        matrix = np.array(steps(number, count))
+        if number:
+            np.save(place / f"{number}.npy", matrix.T if is_turned else matrix)
+        else:
+            scipy.io.savemat(place / f"{number}.mat", {"x": matrix.T if is_turned else matrix, "rate": 50})
+    data = load(options("data"), tmp_path)
+    assert sequences_of(data) == [[list(step) for step in steps(number, LENGTHS[number])] for number in (0, 2, 1, 3)]
+    assert facts(options("data"), tmp_path).targets[0].classes == ("run", "walk")
+    notes = preview(options("data"), tmp_path, tmp_path, 2)["notes"]
+    assert notes[:1] == (["The arrays are channels x steps, 2 channels each, and are turned."] if is_turned else [])
+
+
+def test_matrices_that_cannot_be_used(tmp_path: Path) -> None:
+    place = tmp_path / "data" / "a"
+    place.mkdir(parents=True)
+    np.save(place / "1.npy", np.zeros((5, 2)))
+    np.save(place / "2.npy", np.zeros((4, 3)))
+    assert refused(tmp_path, options("data")).startswith("F/data/a/2.npy holds an array of 4 x 3, and F/data/a/1.npy")
+    scipy.io.savemat(place / "2.mat", {"x": np.zeros((4, 2)), "y": np.zeros((4, 2))})
+    (place / "2.npy").unlink()
+    assert "F/data/a/2.mat holds 'x' (4 x 2, float64), 'y' (4 x 2, float64). Expected one" in refused(
+        tmp_path, options("data")
+    )
+    (place / "2.mat").unlink()
+    (place / "2.csv").write_text("a,b\n1,2\n")
+    assert refused(tmp_path, options("data")).startswith("F/data/a/2.csv is a table, and other sequences are arrays.")

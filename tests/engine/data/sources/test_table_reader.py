@@ -301,7 +301,7 @@ def test_rows_with_gaps_and_columns_are_left_out_on_request(tmp_path):
     found, inputs, targets = table(tmp_path, GAPS, chosen)
     assert (inputs, targets) == ([[2], [4], [6], [7]], [[0.5], [2.5], [3.5], [4.5]]), "the gap of kind is left out, too"
     assert found.notes == (
-        "Left out as you chose: id, kind.",
+        "Left out: id, kind (data.left_out).",
         "Left out because a value is missing: 2 rows.",
     )
     found, inputs, _ = table(tmp_path, GAPS, chosen.replace(left_out="id"))

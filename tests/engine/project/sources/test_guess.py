@@ -138,7 +138,7 @@ def test_a_look_at_a_folder_is_bounded(tmp_path: Path, monkeypatch: pytest.Monke
         (["number,load", *(f"{step},{step}" for step in range(9))], "table", {}),
         (["when,load", "2024-01-05,1", "2024-01-02,1", "2024-01-09,1", "2024-01-03,1", "2024-01-03,1"], "table", {}),
         (["id,x,kind", *(f"{step // 5},{step},a" for step in range(12))], "sequences", {"id_column": "id"}),
-        (["id,x,kind", *(f"{step},{step},a" for step in range(12))], "table", {}),
+        (["id,x,kind", *(f"{step},{step},a" for step in range(12))], "table", {"left_out": "id"}),
         (["file,kind", *(f"{step}.csv,a" for step in range(6))], "sequences", {"file_column": "file"}),
     ],
     ids=["dates", "times", "row numbers", "dates in no order", "ids", "one row per id", "files"],
@@ -284,7 +284,14 @@ def test_a_folder_with_a_table_called_train_is_that_table(tmp_path: Path) -> Non
     (tmp_path / "sample_submission.csv").write_text("id,target\n1,2\n")
     options, text = with_guessed_source(DataOptions(path=str(tmp_path)), tmp_path)
     assert (options.source, Path(options.path).name, options.test_path) == ("table", "train.csv", "")
-    assert "train.csv of the folder is the training data. The first line names 3 columns" in text
+    assert "train.csv of the folder is the training data. test.csv has no column" in text
+    assert options.response == "target"
+    (tmp_path / "train.csv").write_text("id,lived,a,b\n1,2,3,1\n2,3,4,1\n")
+    (tmp_path / "test.csv").write_text("id,a,b\n1,2,1\n")
+    options, text = with_guessed_source(DataOptions(path=str(tmp_path)), tmp_path)
+    assert options.response == "lived"
+    assert 'test.csv has no column "lived", which is the response' in text
+    (tmp_path / "train.csv").write_text("id,a,target\n1,2,3\n2,3,4\n")
     (tmp_path / "test.csv").write_text("id,a,target\n1,2,5\n")
     options, _ = with_guessed_source(DataOptions(path=str(tmp_path)), tmp_path)
     assert Path(options.test_path).name == "test.csv"
@@ -295,13 +302,73 @@ def test_an_archive_is_to_be_unpacked(tmp_path: Path) -> None:
     assert 'the file ends in ".zip": unpack it, and choose the folder.' in not_understood(tmp_path / "pets.zip")
 
 
-def test_arrays_in_class_folders_are_refused_with_a_way_out(tmp_path: Path) -> None:
-    (tmp_path / "normal").mkdir()
-    (tmp_path / "normal" / "a.mat").write_bytes(b"MATLAB 5.0 MAT-file")
+def test_archives_of_arrays_in_class_folders_are_refused_with_a_way_out(tmp_path: Path) -> None:
+    files(tmp_path, "normal/a.npz")
     assert guesses(tmp_path) == []
     assert "Write each sequence there as a CSV table (writematrix" in not_understood(tmp_path)
     (tmp_path / "empty").mkdir()
     assert "the folder holds none of them" in not_understood(tmp_path / "empty")
+
+
+def test_matrices_in_class_folders_are_sequences(tmp_path: Path) -> None:
+    files(tmp_path, "normal/a.mat", "faulty/b.npy")
+    assert guesses(tmp_path)[0].reason == "2 subfolders with 2 arrays: one class each"
+
+
+@pytest.mark.parametrize(
+    ("lines", "options"),
+    [
+        (["id,diagnosis,size,none", "17,M,1.5,", "12,B,2.5,", "30,M,3,", "9,B,4,"], ("diagnosis", "id")),
+        (["PassengerId,Survived,Embarked", "1,0,S", "2,1,Q", "3,1,S", "4,0,Q"], ("Survived", "PassengerId")),
+        (["size,kind,none", "1.5,M,", "2.5,B,"], ("kind", "")),  # the last column is empty
+        (["mpg,name", *(f"{i % 9}.5,car {i}" for i in range(30))], ("mpg", "")),  # the last column names the rows
+        ([f"{i % 3},{i}.5,{i}.25" for i in range(30)], ("column_1", "")),  # as UCI's wine.data: no header
+        ([f"{i}.5,{i % 3}" for i in range(30)], ("", "")),
+        (["id,target", "1,2", "1,3", "2,2", "2,5"], ("", "")),  # several rows of one id
+        (["paid,grid,y", "1,2,3", "2,3,4", "3,4,5", "4,5,6"], ("", "")),
+    ],
+)
+def test_the_response_and_row_numbers_are_seen(tmp_path: Path, lines: list[str], options: tuple[str, str]) -> None:
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    guess = next(guess for guess in guesses(tmp_path / "a.csv") if guess.source == "table")
+    assert (guess.options.get("response", ""), guess.options.get("left_out", "")) == options
+
+
+def test_the_close_of_a_price_is_forecast(tmp_path: Path) -> None:
+    days = [f"2024-01-{day:02},{day}.5,{day}.25,{1000 + day % 7}" for day in range(1, 29)]
+    (tmp_path / "a.csv").write_text("\n".join(["Date,Open,Close,Volume", *days]) + "\n")
+    assert guesses(tmp_path / "a.csv")[0].options == {"time_column": "Date", "response": "Close"}
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.data", "a.csv"])
+def test_columns_with_blanks_between_them_are_a_table(tmp_path: Path, name: str) -> None:
+    np.savetxt(tmp_path / name, np.arange(30).reshape(10, 3) / 7)
+    guess = guesses(tmp_path / name)[0]
+    assert (guess.source, guess.reason) == (
+        "table",
+        "The lines have 3 columns, separated by blanks: column_1, column_2, column_3",
+    )
+    (tmp_path / "prose.txt").write_text("one of two\nand 3 more\nthe end is\nnear to us\nor not so\n")
+    assert guesses(tmp_path / "prose.txt")[0].source == "text"
+
+
+def test_a_table_beside_folders_of_images_names_their_targets(tmp_path: Path) -> None:
+    files(tmp_path, *(f"train/{i:03}.jpg" for i in range(4)), "test/900.jpg", "test/901.jpg")
+    (tmp_path / "labels.csv").write_text("id,breed\n000,pug\n001,husky\n002,pug\n003,husky\n")
+    (tmp_path / "sample_submission.csv").write_text("id,breed\n900,pug\n901,pug\n")
+    guess = guesses(tmp_path)[0]
+    assert guess.options == {"path": str(tmp_path / "train"), "labels": str(tmp_path / "labels.csv")}
+    assert guess.reason == "4 images, and the table labels.csv that names their targets"
+
+
+@pytest.mark.parametrize(
+    "names", ["train.npz test.npz", "train_32x32.mat test_32x32.mat", "training.pt val.pt test.pt"]
+)
+def test_files_of_arrays_named_after_splits_divide_the_data(tmp_path: Path, names: str) -> None:
+    files(tmp_path, *names.split())
+    assert guesses(tmp_path)[0].options == {"split": "folders"}
+    files(tmp_path, f"more{Path(names).suffix}")
+    assert guesses(tmp_path)[0].options == {}
 
 
 @pytest.mark.parametrize(
