@@ -125,7 +125,7 @@ class StreamedDataset(ResidentDataset):
         on_cpu = self.device.type == "cpu"
         room: list[torch.Tensor] = []
         work: list[Callable[[], None]] = []
-        places = np.arange(len(self))[indices] if isinstance(indices, slice) else indices.numpy()
+        places = np.arange(*indices.indices(len(self))) if isinstance(indices, slice) else indices.numpy()
         readable = places if self.bad is None else self.bad.used(places)
         bad: dict[int, BadSampleError] = {}
         for array in self.stored:

@@ -1,6 +1,7 @@
 """Batches of data that is streamed, beside those of the same data in memory: the same numbers at like addresses."""
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,14 @@ def test_a_few_samples_by_themselves(tmp_path: Path) -> None:
     assert len(read) == 37
     assert read.sample_bytes == held.sample_bytes
     assert read.span(0) == held.span(0)
+
+
+def test_a_few_samples_take_no_memory_for_all_others(tmp_path: Path) -> None:
+    _, read = both(tmp_path)
+    many = replace(read, targets=(torch.ones(1).expand(10**12),))  # an index for each would take 8 TB
+    inputs, targets = many.at(slice(3, 9))
+    assert torch.equal(inputs[0], read.at(slice(3, 9))[0][0])
+    assert targets[0].tolist() == [1.0] * 6
 
 
 def test_an_epoch_that_is_left_in_the_middle_leaves_no_reader(tmp_path: Path) -> None:
