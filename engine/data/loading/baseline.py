@@ -16,9 +16,9 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.extras import import_extra
 from netwright.engine.data.loading.loaded import LoadedData
 from netwright.engine.data.sources.seasons import guessed_season
-from netwright.engine.data.sources.source import Array
+from netwright.engine.data.sources.source import Array, pieces
 from netwright.engine.data.sources.windows import Windows
-from netwright.engine.project.dataset_info import Forecast
+from netwright.engine.project.dataset_info import Forecast, TargetInfo
 
 LAST, MAJORITY, MEAN, LINEAR, BOOSTING = "last value", "most frequent class", "mean", "linear model", "boosting"
 MOST_FITTED_ROWS, MOST_LINEAR_COLUMNS, MOST_BOOSTED_COLUMNS, MOST_BOOSTED_CLASSES = 20_000, 1_000, 200, 20
@@ -90,38 +90,48 @@ def _constant_and_fitted(data: LoadedData, *, boosts: bool) -> Baselines | None:
     if len(data.facts.targets) > 1 or info.per != "sample" or info.task not in ("classes", "numbers"):
         return None
     is_classes = info.task == "classes"
-    known = training[target[training] >= 0] if is_classes else training[~np.isnan(target[training]).any(axis=1)]
-    if not len(known):
+
+    def known(indices: Array) -> Array:
+        return indices[target[indices] >= 0 if is_classes else ~np.isnan(target[indices]).any(axis=1)]
+
+    count, sums = 0, np.zeros(info.outputs)
+    for some in map(known, pieces(training)):
+        count += len(some)
+        sums += np.bincount(target[some], minlength=info.outputs) if is_classes else target[some].sum(0, np.float64)
+    if not count:
         return None
-    wanted = np.eye(info.outputs)[target[known]] if is_classes else target[known].astype(np.float64)
-    constant = wanted.mean(axis=0)
+    constant = sums / count
     models: dict[str, Model] = {
         MAJORITY if is_classes else MEAN: lambda indices: np.broadcast_to(constant, (len(indices), len(constant)))
     }
     if (table := _table(data)) is not None:
-        every = -(-len(known) // MOST_FITTED_ROWS)
-        models[LINEAR] = _linear(table, known[::every], wanted[::every])
-        if boosts and (model := _boosting(table, known[::every], wanted[::every], is_classes=is_classes)) is not None:
+        fitted = known(training)[:: -(-count // MOST_FITTED_ROWS)]
+        wanted = np.eye(info.outputs)[target[fitted]] if is_classes else target[fitted].astype(np.float64)
+        models[LINEAR] = _linear(table, fitted, wanted)
+        if boosts and (model := _boosting(table, fitted, wanted, is_classes=is_classes)) is not None:
             models[BOOSTING] = model
     return Baselines(
         errors={
-            split: {
-                name: _scored(model(indices), target[indices], is_classes=is_classes) for name, model in models.items()
-            }
+            split: {name: _scored(model, indices, target, info) for name, model in models.items()}
             for split, indices in _judged(data)
         }
     )
 
 
-def _scored(answers: Array, truth: Array, *, is_classes: bool) -> dict[str, float]:
-    """Return `accuracy`, or `rmse` and `mae`, of answers (n, C); what does not count is left out."""
-    if is_classes:
-        counts = truth >= 0
-        return {"accuracy": float((answers.argmax(axis=1) == truth)[counts].mean())} if counts.any() else {}
-    wrong = (answers - truth)[~np.isnan(truth)]
-    if not wrong.size:
+def _scored(model: Model, indices: Array, target: Array, info: TargetInfo) -> dict[str, float]:
+    """Return `accuracy`, or `rmse` and `mae`, of a model, some samples at a time; what does not count is left out."""
+    count, sums, is_classes = 0, np.zeros(2), info.task == "classes"
+    step = max(1, CHUNK_NUMBERS // info.outputs)
+    for start in range(0, len(indices), step):
+        some = indices[start : start + step]
+        answers, truth = model(some), target[some]
+        each = (answers.argmax(axis=1) == truth)[truth >= 0] if is_classes else (answers - truth)[~np.isnan(truth)]
+        count += each.size
+        sums += np.square(each, dtype=np.float64).sum(), np.abs(each).sum()
+    if not count:
         return {}
-    return {"rmse": math.sqrt(float(np.square(wrong).mean())), "mae": float(np.abs(wrong).mean())}
+    squares, absolutes = (sums / count).tolist()
+    return {"accuracy": absolutes} if is_classes else {"rmse": math.sqrt(squares), "mae": absolutes}
 
 
 def _table(data: LoadedData) -> Model | None:

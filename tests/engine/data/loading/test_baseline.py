@@ -1,6 +1,7 @@
 """Answers without a network: their errors by hand."""
 
 import math
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,18 @@ def test_images_have_no_linear_model_and_several_targets_no_baseline(tmp_path: P
     assert list(digits.errors["test"]) == ["most frequent class"]
     rows = "".join(f"{x},{x % 2},{x % 3}\n" for x in range(90))
     assert of_table(tmp_path, f"a,b,c\n{rows}", response="b, c") is None
+
+
+def test_many_classes_take_no_number_each_for_every_sample(tmp_path: Path) -> None:
+    np.savez(tmp_path / "many.npz", x=np.zeros((20_000, 1, 2, 2), np.uint8), y=np.arange(20_000) % 1000)
+    data = load(DataOptions(source="arrays", path="many.npz"), tmp_path)
+    tracemalloc.start()
+    result = baselines(data)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert result is not None
+    assert result.errors["test"]["most frequent class"]["accuracy"] == pytest.approx(0.001)
+    assert most < 2**25  # 112 MB of doubles for 14,000 training samples
 
 
 @pytest.mark.parametrize("response", ["kind", "price"])
