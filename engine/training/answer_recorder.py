@@ -100,9 +100,8 @@ class AnswerRecorder:
         """Prepare for a validation, of which this worker computes the samples from place `first` to `end`."""
         self._answers = []
         if self._chosen:
-            place_of = {number: place for place, number in enumerate(self._data.numbers["validation"].tolist())}
-            places = sorted(place_of[number] for number in self._chosen if number in place_of)
-            self._places = np.array([place for place in places if first <= place < end], np.int64)
+            numbers = self._data.numbers["validation"][first:end]
+            self._places = first + np.sort(np.concatenate([np.flatnonzero(numbers == one) for one in self._chosen]))
         else:
             count = min(COUNT, end - first)
             self._places = np.unique(np.linspace(first, max(first, end - 1), count).round().astype(np.int64))
@@ -264,8 +263,8 @@ def _keeps_answers(job: TrainingJob) -> bool:
 
 def _not_validated(job: TrainingJob) -> list[int]:
     """Return which of the samples that the options name, from 0, are not for validation."""
-    validated = set() if job.data is None else {*job.data.numbers["validation"].tolist()}
-    return [place for place in job.options.watched_places if place not in validated]
+    validated = np.empty(0) if job.data is None else job.data.numbers["validation"]
+    return [place for place in job.options.watched_places if not (validated == place).any()]
 
 
 def sample_losses(output: torch.Tensor, target: torch.Tensor, wanted: Wanted) -> torch.Tensor:

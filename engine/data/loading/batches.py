@@ -53,15 +53,16 @@ class SampleOrder:
         return whole + (1 if rest and self.keep_last else 0)
 
     def of_epoch(self, epoch: int) -> torch.Tensor:
-        """Return the indices of all samples in the order of this epoch (from 1)."""
+        """Return the indices of all samples in the order of this epoch (from 1), in 32 bits where these suffice."""
+        kind = torch.int32 if self.num_samples <= 2**31 else torch.int64  # the same numbers are drawn for both
         if self.shuffle == "never":
-            return torch.arange(self.num_samples)
+            return torch.arange(self.num_samples, dtype=kind)
         number = epoch if self.shuffle == "every-epoch" else 1
         generator = torch.Generator().manual_seed(self.seed * EPOCHS_LIMIT + number)
-        numbers = torch.randperm(self.num_samples, generator=generator)
+        numbers = torch.randperm(self.num_samples, generator=generator, dtype=kind)
         if self.shards is not None and self.window:
-            return self._windowed(numbers, self.shards, generator)
-        return numbers if self.lengths is None else self._bucketed(numbers, self.lengths, generator)
+            return self._windowed(numbers.long(), self.shards, generator)
+        return numbers if self.lengths is None else self._bucketed(numbers.long(), self.lengths, generator)
 
     def _bucketed(self, numbers: torch.Tensor, lengths: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         """Sort samples by length within `BUCKETED` batches at a time, then shuffle the whole batches."""
@@ -336,7 +337,7 @@ class BatchLoader:
         """Yield this worker's shard of each batch of an epoch (from 1), beginning with batch `first` (from 0)."""
         numbers = self.order.of_epoch(epoch)
         if any(steps is not None for steps in self._dataset.lengths):
-            return self._one_by_one(numbers, first, epoch)
+            return self._one_by_one(numbers.long(), first, epoch)
         return self._several_at_once(numbers, first, epoch)
 
     @property
@@ -402,7 +403,7 @@ class BatchLoader:
         def wanted() -> Iterator[slice | torch.Tensor]:
             for begin in begins:
                 shards = [self._shard(step) for step in range(begin, min(begin + self._at_once, all_steps))]
-                groups.append((shards, torch.cat([places[part] for part, _, _ in shards])))
+                groups.append((shards, torch.cat([places[part] for part, _, _ in shards]).long()))
                 yield groups[-1][1] if self._transform is None else self._transform.wanted(groups[-1][1], epoch)
 
         for begin, (inputs, targets) in zip(begins, self._dataset.gather(wanted()), strict=True):

@@ -13,7 +13,7 @@ from netwright.engine.data.loading.reader_processes import ReaderProcesses
 from netwright.engine.data.sources.joined import outline_like
 from netwright.engine.data.sources.prefetch import SampleCache, num_threads
 from netwright.engine.data.sources.remote_files import naming_urls
-from netwright.engine.data.sources.source import free_memory, located
+from netwright.engine.data.sources.source import free_memory, index_type, located
 from netwright.engine.placement.choose import Placement
 from netwright.engine.placement.inventory import DeviceInventory
 from netwright.engine.project.data import DataOptions
@@ -101,7 +101,7 @@ def load_like(options: DataOptions, base: Path, facts: DatasetInfo) -> LoadedDat
     source = reader_of(declared, options, base)
     outline = outline_like(source, options, path, facts, resizes=declared.resizes)
     count = len(outline)
-    numbers = {name: np.arange(count if name == "test" else 0) for name in SPLITS}
+    numbers = {name: np.arange(count if name == "test" else 0, dtype=index_type(count)) for name in SPLITS}
     info = replace(facts, samples={name: len(part) for name, part in numbers.items()}, notes=outline.notes)
     if outline.gathers or (declared.can_stream and not outline.resident_because):
         readers = source.readers(options, path, outline)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from netwright.engine.data.sources.prefetch import LazyArray, LazySteps, aligned_array
-from netwright.engine.data.sources.source import Array, Arrays, SampleReader
+from netwright.engine.data.sources.source import Array, Arrays, SampleReader, chosen
 from netwright.engine.data.sources.windows import Windows
 from netwright.engine.project.dataset_info import DatasetInfo
 
@@ -70,7 +70,7 @@ class LoadedData:
             for x, kind in zip(self.inputs, kinds, strict=True)
         )
         lengths = tuple(None if counts is None else counts[indices] for counts in self.lengths)
-        return Split(inputs, tuple(target[indices] for target in self.targets), lengths)
+        return Split(inputs, tuple(chosen(target, indices) for target in self.targets), lengths)
 
     @property
     def wider(self) -> frozenset[int]:

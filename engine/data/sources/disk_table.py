@@ -21,6 +21,7 @@ from netwright.engine.data.sources.source import (
     Samples,
     Source,
     file_stamp,
+    index_type,
     refuse_too_large,
 )
 from netwright.engine.data.sources.table_reader import (
@@ -69,7 +70,7 @@ class DiskTable(Source):
         columns = _columns(table, responses)
         has_all = np.logical_and.reduce([~_gaps(columns, name) for name in responses])
         if not has_all.all():
-            table = table.only(np.flatnonzero(has_all))
+            table = table.only(np.flatnonzero(has_all).astype(index_type(len(has_all))))
             columns = _columns(table, responses)
             notes.append(without_value(has_all, path))
         targets, infos = targets_of(options.task, responses, columns, path)

@@ -171,6 +171,19 @@ def pieces(numbers: Array) -> Iterator[Array]:
     return (numbers[start : start + PIECE] for start in range(0, len(numbers), PIECE))
 
 
+def index_type(count: int) -> np.dtype[Any]:
+    """Return the type of indices below `count`: 32 bits where they suffice."""
+    return np.dtype(np.int32 if count <= 2**31 else np.int64)
+
+
+def chosen(values: Array, indices: Array) -> Array:
+    """Return the values (N, ...) with these indices, a piece at a time: NumPy makes 64 bits of all that it is given."""
+    out = np.empty((len(indices), *values.shape[1:]), values.dtype)
+    for start in range(0, len(indices), PIECE):
+        out[start : start + PIECE] = values[indices[start : start + PIECE]]
+    return out
+
+
 def is_whole(numbers: Array) -> bool:
     """Return whether all numbers (N) are whole."""
     return all(np.array_equal(part, np.rint(part)) for part in pieces(numbers))

@@ -192,7 +192,7 @@ def targets_of(
             raise UserError(f"Column '{strange}' of {path} holds no truth values. Labels are 0 or 1, or yes or no.")
     targets = [_target(task, name, columns, path) for name in names]
     if not any(classes for _, classes in targets):
-        array = np.concatenate([numbers for numbers, _ in targets], axis=1)
+        array = np.concatenate([numbers for numbers, _ in targets], axis=1) if len(names) > 1 else targets[0][0]
         return (array,), (TargetInfo(", ".join(names), features(len(names)), "numbers"),)
     pairs = zip(names, targets, strict=True)
     facts = [classes_of(*classes, name=name) if classes else numbers_of(name=name) for name, (_, classes) in pairs]

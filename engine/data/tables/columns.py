@@ -14,7 +14,7 @@ from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.fields import quoted
 from netwright.engine.core.text import format_number
 from netwright.engine.core.types import features, tokens
-from netwright.engine.data.sources.source import Array, is_whole, listed
+from netwright.engine.data.sources.source import Array, chosen, is_whole, listed
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import InputInfo
 from netwright.engine.project.dates import DAY_FIRST, forms_of, in_order, is_date, parts_in
@@ -101,7 +101,7 @@ def fit_column(
     imputes = options.missing_values == "impute" or (options.missing_values == "auto" and has_gap)
     texts, numbers = Counter[str](), np.empty(0)
     if isinstance(cells, np.ndarray):
-        numbers = cells.take(training)
+        numbers = chosen(cells, training)
         numbers = numbers[~np.isnan(numbers)] if has_gap else numbers
     else:
         texts = text_counts(cells, training)

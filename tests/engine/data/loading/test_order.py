@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from netwright.engine.data.loading.batches import BatchLoader, ResidentDataset, SampleOrder, shard_range
+from netwright.engine.data.loading.batches import EPOCHS_LIMIT, BatchLoader, ResidentDataset, SampleOrder, shard_range
 from netwright.engine.parallel.process_group import SingleProcess
 
 
@@ -22,6 +22,12 @@ def order(shuffle: str = "every-epoch", seed: int = 3, samples: int = 11, batch:
 def test_the_same_seed_and_epoch_give_the_same_order() -> None:
     assert order().of_epoch(5).tolist() == order().of_epoch(5).tolist()
     assert sorted(order().of_epoch(5).tolist()) == list(range(11))
+
+
+def test_indices_of_32_bits_are_in_the_order_of_64() -> None:
+    drawn = torch.randperm(1000, generator=torch.Generator().manual_seed(3 * EPOCHS_LIMIT + 5))
+    assert order(samples=1000).of_epoch(5).dtype == torch.int32
+    assert order(samples=1000).of_epoch(5).tolist() == drawn.tolist()
 
 
 def test_epochs_and_seeds_differ() -> None:

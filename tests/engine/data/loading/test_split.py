@@ -109,6 +109,7 @@ def test_the_default_division_of_the_digits_is_the_one_of_the_first_version(tmp_
     numbers = load(DataOptions(source="digits"), tmp_path).numbers
     found = {name: hashlib.sha256(part.astype("<i8").tobytes()).hexdigest()[:16] for name, part in numbers.items()}
     assert found == GOLDEN
+    assert {part.dtype for part in numbers.values()} == {np.dtype(np.int32)}
 
 
 RULES = st.builds(
