@@ -19394,6 +19394,11 @@ Range: 0.005 to 0.5</source>
         <translation>或者写入 csv。</translation>
     </message>
     <message>
+        <source>Other splits are not read</source>
+        <comment>engine message</comment>
+        <translation>不读取其他划分</translation>
+    </message>
+    <message>
         <source>Others stand in for them while training, and the run lists them.</source>
         <comment>engine message</comment>
         <translation>训练时由其他样本代替，运行会列出它们。</translation>
@@ -24109,6 +24114,11 @@ Range: 0.005 to 0.5</source>
         <translation>它在成员 {name} 的中间结束，位于 {missing} 之后</translation>
     </message>
     <message>
+        <source>it has colours of the kind {mode}</source>
+        <comment>engine message</comment>
+        <translation>它含有 {mode} 类型的颜色</translation>
+    </message>
+    <message>
         <source>it has {node} operators; at most {most_nodes} are read</source>
         <comment>engine message</comment>
         <translation>它有 {node} 个算子；最多读取 {most_nodes} 个</translation>
@@ -24694,6 +24704,11 @@ Range: 0.005 to 0.5</source>
         <translation>{channels} 个通道</translation>
     </message>
     <message>
+        <source>{colours}; a mask is grey, has a palette, or RGB colours, one value per class</source>
+        <comment>engine message</comment>
+        <translation>{colours}；掩码应为灰度、带调色板或 RGB 颜色，每个类别一个值</translation>
+    </message>
+    <message>
         <source>{cores_per_worker} thread(s)</source>
         <comment>engine message</comment>
         <translation>{cores_per_worker} 个线程</translation>
@@ -25082,6 +25097,11 @@ Range: 0.005 to 0.5</source>
         <source>{rate}, {peak_share} of measured peak</source>
         <comment>engine message</comment>
         <translation>{rate}，为实测峰值的 {peak_share}</translation>
+    </message>
+    <message>
+        <source>{reason}, in {inside}</source>
+        <comment>engine message</comment>
+        <translation>{reason}，位于 {inside}</translation>
     </message>
     <message>
         <source>{row} node(s) in {value}</source>
@@ -27590,11 +27610,6 @@ Range: 0.005 to 0.5</source>
         <source>it hangs, or is paused, and its host answers</source>
         <comment>engine message</comment>
         <translation>它没有响应或已暂停，而其主机有回答</translation>
-    </message>
-    <message>
-        <source>it has colours ({mode})</source>
-        <comment>engine message</comment>
-        <translation>它是彩色的 ({mode})</translation>
     </message>
     <message>
         <source>it has given no sign of life for {limit_s} seconds</source>
@@ -33324,11 +33339,6 @@ Range: 0.005 to 0.5</source>
         <source>{code_name} takes {num_inputs} tensor(s), the layer has {num_inputs_2} input(s).</source>
         <comment>engine message</comment>
         <translation>{code_name} 接收 {num_inputs} 个张量，该层有 {num_inputs_2} 个输入。</translation>
-    </message>
-    <message>
-        <source>{colours}; a mask is grey or has a palette, one value per class</source>
-        <comment>engine message</comment>
-        <translation>{colours}；掩码应为灰度或带调色板，每个类别一个值</translation>
     </message>
     <message>
         <source>{column}: expected a finite number, {received}.</source>

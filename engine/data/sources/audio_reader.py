@@ -242,7 +242,7 @@ def _files(options: DataOptions, path: Path) -> LabelledFiles:
         return labelled_files.of_table(options, path, options.sound_column, "sounds", is_sound)
     if not path.is_dir():
         raise UserError(f"{path} is a file. Expected {EXPECTED}.")
-    return labelled_files.of_classes(path, AUDIO_SUFFIXES, "sounds")
+    return labelled_files.of_classes(path, AUDIO_SUFFIXES, "sounds", is_sound)
 
 
 def _whole(files: LabelledFiles, bad: Sequence[tuple[str, str]]) -> LabelledFiles:

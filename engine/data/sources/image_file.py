@@ -22,6 +22,8 @@ FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 GREY_MODES = frozenset({"1", "L", "LA", "La", "I;16", "I;16B", "I;16L", "I;16N"})
 DEEP_MODES = frozenset({"I;16", "I;16B", "I;16L", "I;16N"})
 REFUSED_MODES = {"I": "32 bits a channel", "F": "floating point numbers"}
+COLOUR = 2**24
+"""Number of black in a mask with colours: greater than any grey level."""
 MASK_MODES = DEEP_MODES | {"1", "L", "LA", "La", "P", "PA"}
 WHITE = 255
 ORIENTED = frozenset({"exif", "xmp", "Raw profile type exif", "XML:com.adobe.xmp"})
@@ -169,16 +171,22 @@ def _has_metadata(data: bytes) -> bool:
 
 
 def read_mask(path: Path, height: int, width: int) -> Array:
-    """Return a mask (H, W): grey levels or palette indices, resized without interpolation. Raises `BadPictureError`."""
+    """Return a mask (H, W): grey levels, palette indices, or colours as `COLOUR` + 0xRRGGBB, resized without
+    interpolation. Raises `BadPictureError`."""
     with _opened(path) as picture:
         ImageOps.exif_transpose(picture, in_place=True)
-        if picture.mode not in MASK_MODES:
-            colours = f"it has colours ({picture.mode})"
-            raise BadPictureError(f"{colours}; a mask is grey or has a palette, one value per class")
-        flat = picture if picture.mode in DEEP_MODES | {"P", "L", "1"} else picture.getchannel(0)
+        if picture.mode in MASK_MODES:
+            flat = picture if picture.mode in DEEP_MODES | {"P", "L", "1"} else picture.getchannel(0)
+        elif picture.mode in ("RGB", "RGBA"):
+            flat = picture.convert("RGB")
+        else:
+            colours = f"it has colours of the kind {picture.mode}"
+            raise BadPictureError(f"{colours}; a mask is grey, has a palette, or RGB colours, one value per class")
         if flat.size != (width, height):
             flat = flat.resize((width, height), Image.Resampling.NEAREST)
         numbers = np.asarray(flat)
+    if numbers.ndim == 3:
+        return COLOUR + (numbers.astype(np.int32) @ np.array([0x10000, 0x100, 1], np.int32))
     return numbers.astype(np.uint8) if numbers.dtype == bool else numbers
 
 

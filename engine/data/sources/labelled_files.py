@@ -106,9 +106,9 @@ def _status(entry: os.DirEntry[str]) -> tuple[int, int]:
     return result.st_mtime_ns, result.st_size
 
 
-def of_classes(folder: Path, suffixes: Collection[str], noun: str) -> LabelledFiles:
+def of_classes(folder: Path, suffixes: Collection[str], noun: str, is_wanted: Callable[[str], bool]) -> LabelledFiles:
     """Return the files of a folder with one subfolder per class, both in sorted order. `noun`: such files, in the
-    plural. Raises `UserError`."""
+    plural, with their usual `suffixes`. Raises `UserError`."""
     expected = f"Expected one subfolder per class, with {noun} in it ({', '.join(sorted(suffixes))})."
     classes: dict[str, list[str]] = {}
     left_out: list[str] = []
@@ -120,8 +120,8 @@ def of_classes(folder: Path, suffixes: Collection[str], noun: str) -> LabelledFi
                 left_out.append(entry.name)
                 continue
             names = sorted(file.name for file in os.scandir(entry.path) if not is_hidden(file.path))
-            classes[entry.name] = [name for name in names if Path(name).suffix.lower() in suffixes]
-            left_out += [f"{entry.name}/{name}" for name in names if Path(name).suffix.lower() not in suffixes]
+            classes[entry.name] = list(filter(is_wanted, names))
+            left_out += [f"{entry.name}/{name}" for name in names if not is_wanted(name)]
     except OSError as error:
         raise unreadable(Path(error.filename or folder), error) from None
     if not classes:
@@ -148,16 +148,19 @@ def of_classes(folder: Path, suffixes: Collection[str], noun: str) -> LabelledFi
 def of_table(
     options: DataOptions, path: Path, column: str, noun: str, is_wanted: Callable[[str], bool]
 ) -> LabelledFiles:
-    """Return the files that a table names, by their path from its folder, their name, or their name without suffix;
+    """Return the files that a table names, by their path from its folder, their name, or their name without suffix, in
+    its folder and those inside, else in the folder around it;
     `column` holds their names, else the first column of texts that is no response. Raises `UserError`."""
     columns, responses = read_answered(options, path)
     name = text_column(columns, responses, column, path, f"the names of {noun}")
     columns = answered(columns, (name,), path, f"the name of {noun}")
     targets, infos = targets_of(options.task, responses, columns, path)
     notes = (*columns.notes, *unread(columns, (name, *responses)))
-    by_name = files_by_name(path.parent, is_wanted)
+    base, by_name = path.parent, files_by_name(path.parent, is_wanted)
+    if not by_name and base.parent not in (Path.home(), Path(base.anchor)):  # they may lie beside the table's folder
+        base, by_name = base.parent, files_by_name(base.parent, is_wanted)
     files = tuple(by_name.get(key_of(cell), cell) for cell in columns.texts[name])
-    return LabelledFiles(path.parent, files, targets, infos, notes, columns=columns)
+    return LabelledFiles(base, files, targets, infos, notes, columns=columns)
 
 
 def unread(columns: Columns, names: Collection[str]) -> list[str]:

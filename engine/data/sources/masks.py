@@ -1,8 +1,8 @@
 """A folder of images and a folder of masks, for segmentation: one mask per image, of the same name.
 
-Samples are the image files in sorted order. The value of a pixel of a mask is its class: a grey level, or the index in
-the palette. Names may differ in their suffix (`a.jpg`, `a.png`). Masks have the size of their image; both are resized
-to one size, masks without interpolation.
+Samples are the image files in sorted order. The value of a pixel of a mask is its class: a grey level, the index in
+the palette, or the colour (`#800000`). Names may differ in their suffix (`a.jpg`, `a.png`), and those of masks may end
+in `_mask` or the like. Masks have the size of their image; both are resized to one size, masks without interpolation.
 """
 
 import os
@@ -16,7 +16,7 @@ import numpy as np
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.text import format_percent
 from netwright.engine.core.types import image
-from netwright.engine.data.sources.image_file import BadPictureError, read_mask, strictly
+from netwright.engine.data.sources.image_file import COLOUR, BadPictureError, read_mask, strictly
 from netwright.engine.data.sources.image_reading import (
     MOST_THREADS,
     ImageSource,
@@ -30,6 +30,7 @@ from netwright.engine.data.sources.source import Array, Outline, listed, refuse_
 from netwright.engine.data.sources.targets import as_class_numbers
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.dataset_info import IGNORED, TargetInfo
+from netwright.engine.project.sources.images import image_of_mask
 from netwright.engine.project.sources.source_type import is_hidden
 
 WAY_OUT = "Expected one mask for each image, of the same name."
@@ -55,6 +56,7 @@ class Masks(ImageSource):
             values = _read_masks(self.masks, [mask for _, mask in pairs], height, width)
         subject = f"The folder of masks {self.masks}"
         numbers, classes = as_class_numbers(values, subject, options.ignored_value)
+        classes = tuple(f"#{int(name) - COLOUR:06x}" if int(name) >= COLOUR else name for name in classes)
         if share := float((numbers == IGNORED).mean()):
             notes.append(f"{format_percent(share, 1)} of the pixels of the masks do not count.")
         return Outline(
@@ -90,9 +92,11 @@ def pairs_of(
     excluded = frozenset(options.excluded_files)
     try:
         found_images = [entry.name for entry in _entries(folder) if is_picture(entry)]
-        masks_by_name = {Path(entry.name).stem: entry.name for entry in _entries(masks) if is_picture(entry)}
+        mask_names = [entry.name for entry in _entries(masks) if is_picture(entry)]
     except OSError as error:
         raise unreadable(Path(error.filename or folder), error) from None
+    masks_by_name = {image_of_mask(Path(name).stem): name for name in mask_names}
+    masks_by_name |= {Path(name).stem: name for name in mask_names}
     images = [name for name in found_images if name not in excluded]
     if not images:
         raise UserError(f"{folder} has no images. With a folder of {noun}s, images lie there without subfolders.")
@@ -110,8 +114,7 @@ def pairs_of(
         whole, damage = whole_files(options, where, [pair[place] for pair in pairs])
         files = frozenset(whole)
         pairs, warnings = [pair for pair in pairs if pair[place] in files], [*warnings, *damage]
-    stems = {Path(name).stem for name in found_images}
-    spare = sorted(mask for stem, mask in masks_by_name.items() if stem not in stems)
+    spare = sorted(set(mask_names) - {masks_by_name.get(Path(name).stem, "") for name in found_images})
     notes = [f"{noun.capitalize()}s without an image, left out: {listed(spare)}."] if spare else []
     return pairs, [*excluded_note(len(found_images) - len(images)), *notes], warnings
 

@@ -109,7 +109,7 @@ class TextFiles(Source):
             return self._to_continue(options, path, _flat_files(path) if path.is_dir() else [path])
         if options.text_goal == "next-token":
             raise UserError(f"{path} has no text files beside its subfolders. Expected them to predict the next token.")
-        files = labelled_files.of_classes(path, TEXT_SUFFIXES, "texts")
+        files = labelled_files.of_classes(path, TEXT_SUFFIXES, "texts", is_text)
         texts = tuple(_read_all([files.base / name for name in files.names], options))
         labels = [files.wanted[0].classes[number] for number in files.targets[0].tolist()]
         return self._labelled(options, texts, files.targets, files.wanted, labels, files.notes)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from netwright.engine.core.fields import Choice
 from netwright.engine.core.records import Record
-from netwright.engine.project.sources.source_type import SPLIT_NAMES, Guess, Peek, SourceType
+from netwright.engine.project.sources.source_type import SPLIT_NAMES, Guess, Peek, SourceType, split_of_name
 
 _SPLITS = "|".join(sorted(SPLIT_NAMES, key=len, reverse=True))
 _PARTS = (
@@ -25,7 +25,6 @@ _COMPRESSED, _MATLAB_BEGIN = 15, 2048
 """Type of a compressed variable of MATLAB, and how much of it is read for its name."""
 _CIFAR = re.compile(r"(data_batch_\d|test_batch|train|test)\.bin|data_batch_\d|test_batch")
 """Names of CIFAR's files; the reader refuses those without a suffix, which are pickles, and says what to do."""
-_FILE_SPLIT = re.compile(rf"(?P<first>{_SPLITS})([-_. \d].*)?|.+[-_. ](?P<last>{_SPLITS})", re.IGNORECASE)
 
 
 def part_of_name(name: str) -> tuple[str, str]:
@@ -45,8 +44,7 @@ def split_of_file(name: str) -> str:
     """Return the split that the name of a file of arrays says: `training` for train.npz, `test` for test_32x32.mat;
     empty where it says none, as those of .npy files do: an array each."""
     stem, _, suffix = name.rpartition(".")
-    match = _FILE_SPLIT.fullmatch(stem) if suffix.lower() != "npy" else None
-    return SPLIT_NAMES[(match["first"] or match["last"]).lower()] if match else ""
+    return split_of_name(stem) if suffix.lower() != "npy" else ""
 
 
 class ArrayOptions(Record):

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Choice, ColumnNames, Float, Int
 from netwright.engine.core.records import Record
+from netwright.engine.project.sources.csv_dialect import Beginning
+from netwright.engine.project.sources.number_texts import is_number_like
 from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
 
 if TYPE_CHECKING:
@@ -110,6 +112,9 @@ class AudioOptions(Record):
     )
 
 
+USUAL_CLASSES = ("category", "class", "label", "labels", "target")
+
+
 class Audio(SourceType):
     """Sounds in files."""
 
@@ -167,12 +172,28 @@ class Audio(SourceType):
         """Return a guess for a folder with a table that names sounds there or in folders inside."""
         if not count:
             return None
-        tables = [peek.path / name for name in peek.tree[""] if name.lower().endswith(self.suffixes)][:MOST_TABLES]
-        best = next((path for path in tables if names_sounds(Peek(path))), None)
+        tables = [
+            peek.path / inside / name
+            for inside, names in peek.tree.items()
+            for name in names
+            if name.lower().endswith(self.suffixes) and "/" not in inside
+        ]
+        best = next((path for path in tables[:MOST_TABLES] if names_sounds(Peek(path))), None)
         if best is None:
             return None
         reason = f"{count:,} sounds, and the table {best.name} that names them"
-        return Guess(self.key, 0.95, reason, {"path": str(best)})
+        response = _class_column(Peek(best).table)
+        return Guess(self.key, 0.95, reason, {"path": str(best), **({"response": response} if response else {})})
+
+
+def _class_column(table: Beginning) -> str:
+    """Return the column of classes by its name, where it is not the last one: the first that holds texts, else the
+    first; empty where there is none."""
+    names = table.dialect.names
+    usual = [place for place, name in enumerate(names) if name.strip().lower() in USUAL_CLASSES]
+    if not usual or usual[-1] == len(names) - 1:
+        return ""
+    return names[next((place for place in usual if not all(map(is_number_like, table.column(place)))), usual[0])]
 
 
 def names_sounds(peek: Peek) -> bool:

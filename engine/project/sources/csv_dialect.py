@@ -14,6 +14,8 @@ SAMPLE_ROWS = 50
 MOST_SAMPLED = 1000
 """Cells of a row that are looked at."""
 LEAST_ROWS = 3
+_SENTENCE = 5
+"""Blanks in a cell that no header has beside numbers."""
 """Rows below a line of units, at least, that show which columns hold numbers."""
 ENCODINGS = {"utf-8": "utf-8-sig", "windows-1252": "cp1252"}
 _NO_ASCII = re.compile(rb"[\x81-\xfe][\x40-\x7e\x80-\xfe]|[\x80-\xff]")
@@ -177,7 +179,7 @@ def _delimiter(rows: Rows) -> str:
 
 def _is_row(cells: Sequence[Sequence[str]]) -> bool:
     """Return whether the first line is a row and no header: it holds numbers in columns of numbers, a fraction among
-    them, or beside them only texts that its columns hold again. Numbers that rise by one are names."""
+    them, or beside them a sentence or only texts that its columns hold again. Numbers that rise by one are names."""
     first, *others = cells
     others = [row for row in others if len(row) == len(first)]
     filled = [(place, cell.strip()) for place, cell in enumerate(first) if not is_missing(cell)]
@@ -189,7 +191,9 @@ def _is_row(cells: Sequence[Sequence[str]]) -> bool:
             return False
     texts = [(place, cell) for place, cell in filled if not is_number_like(cell)]
     has_fraction = any(mark_shown(cell) for _, cell in numbers)
-    return has_fraction or all(any(row[place].strip() == cell for row in others) for place, cell in texts)
+    has_sentence = any(cell.count(" ") >= _SENTENCE for _, cell in texts)
+    repeats = (any(row[place].strip() == cell for row in others) for place, cell in texts)
+    return has_fraction or has_sentence or all(repeats)
 
 
 def has_blanks_between(text: str) -> bool:

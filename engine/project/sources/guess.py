@@ -1,7 +1,7 @@
 """Guess which source reads a file or folder, and set its options."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -12,7 +12,7 @@ from netwright.engine.core.files import path_from
 from netwright.engine.core.list_fields import Texts
 from netwright.engine.project.sources.shards import PARQUET, TAR
 from netwright.engine.project.sources.source_catalog import SOURCES, SourceOptions
-from netwright.engine.project.sources.source_type import SPLIT_NAMES, Guess, Peek
+from netwright.engine.project.sources.source_type import SPLIT_NAMES, Guess, Peek, split_of_name
 from netwright.engine.project.sources.table import sentences
 from netwright.engine.project.sources.urls import is_remote, without_secrets
 
@@ -48,7 +48,7 @@ def _beside_test(peek: Peek) -> list[Guess]:
     tables: dict[str, list[Path]] = {}
     for name in peek.tree.get("", ()):
         file = Path(name)
-        if file.suffix.lower() in suffixes and (split := SPLIT_NAMES.get(file.stem.lower())):
+        if file.suffix.lower() in suffixes and (split := split_of_name(file.stem)):
             tables.setdefault(split, []).append(peek.path / name)
     if [len(files) for split, files in tables.items() if split == "training"] != [1]:
         return []
@@ -83,14 +83,17 @@ def _divided(peek: Peek) -> list[Guess]:
         return []
     splits = {SPLIT_NAMES.get(name.lower(), ""): name for name in folders}
     if "training" not in splits or "" in splits or len(splits) < 2:
-        return []
-    choices = []
+        return _in_named_folders(peek, folders)
+    choices, pairs = [], []
     for source in SOURCES.values():
         guesses = {split: source.guess(Peek(peek.path / name)) for split, name in splits.items() if source.has_folders}
         training = guesses.get("training")
-        if training is None or any(isinstance(value, str) and "/" in value for value in training.options.values()):
+        if training is None:
             continue
-        classed = [splits[split] for split, guess in guesses.items() if guess is not None and guess.confidence > UNSURE]
+        if any(map(_is_path, training.options.values())):
+            pairs.append(replace(training, reason=f"{training.reason}. Other splits are not read"))
+            continue
+        classed = [splits[split] for split, guess in guesses.items() if guess is not None and _has_classes(guess)]
         others = [name for name in folders if name not in classed]
         reason = f"{training.reason}, in {splits['training']}"
         if others:
@@ -100,7 +103,39 @@ def _divided(peek: Peek) -> list[Guess]:
             options = {"split": "folders"}
             reason += f"; the folders {', '.join(classed)} are the splits"
         choices.append(Guess(source.key, training.confidence, reason, {**training.options, **options}))
-    return choices
+    return choices or pairs
+
+
+def _in_named_folders(peek: Peek, folders: Sequence[str]) -> list[Guess]:
+    """Return the guesses for folders such as seg_train and seg_test, or seg_train/seg_train: the data of each split has
+    a path of its own. Folders without classes are not read."""
+    places = [(split_of_name(name), _innermost(peek, name)) for name in folders]
+    for source in SOURCES.values():
+        if not source.has_folders:
+            continue
+        guesses = [(split, inside, source.guess(Peek(peek.path / inside))) for split, inside in places]
+        classed = {split: (inside, guess) for split, inside, guess in guesses if guess and _has_classes(guess)}
+        if {"training"} < classed.keys() and "" not in classed:
+            inside, guess = classed.pop("training")
+            paths = {f"{split}_path": str(peek.path / other) for split, (other, _) in classed.items()}
+            options = {**guess.options, **paths, "path": str(peek.path / inside)}
+            return [Guess(source.key, guess.confidence, f"{guess.reason}, in {inside}", options)]
+    return []
+
+
+def _has_classes(guess: Guess) -> bool:
+    """Return whether a folder has classes of its own, none that a table or another folder says."""
+    return guess.confidence > UNSURE and not any(map(_is_path, guess.options.values()))
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) and Path(value).is_absolute()
+
+
+def _innermost(peek: Peek, inside: str) -> str:
+    """Return a folder, or the one that is all it holds."""
+    names = [name for name in peek.tree if name.startswith(f"{inside}/") and name.count("/") == 1]
+    return names[0] if len(names) == 1 and not peek.tree[inside] else inside
 
 
 def not_understood(path: Path) -> str:

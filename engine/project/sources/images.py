@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from netwright.engine.core.fields import Choice, ColumnNames, FilePath, Int, Tex
 from netwright.engine.core.list_fields import Texts
 from netwright.engine.core.records import Record
 from netwright.engine.core.types import TensorType
-from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
+from netwright.engine.project.sources.source_type import Guess, Peek, SourceType, split_of_name
 
 if TYPE_CHECKING:
     from netwright.engine.project.data import DataOptions
@@ -217,6 +218,12 @@ class Images(SourceType):
         more = "more than " if peek.is_cut else ""
         if len(folders) == 2 and (pair := self._pairs(peek, *folders)) is not None:
             return pair
+        if not folders and (pair := self._divided_pairs(peek)) is not None:
+            return pair
+        for name in folders if len(folders) > 2 else ():  # train beside trainannot, and others
+            beside = [other for other in folders if other != name and other.startswith(name)]
+            if split_of_name(name) == "training" and len(beside) == 1 and (pair := self._pairs(peek, name, *beside)):
+                return pair
         inside: dict[str, int] = {}
         for folder, count in counts.items():
             if "/" in folder:
@@ -231,11 +238,29 @@ class Images(SourceType):
             return Guess(self.key, 0.9, reason, {"inner_folders": "class"})
         return Guess(self.key, 0.95, f"{len(folders):,} subfolders with {more}{total:,} images: one class each")
 
+    def _divided_pairs(self, peek: Peek) -> Guess | None:
+        """Return a guess for images/train and images/val beside masks/train and masks/val."""
+        inside: dict[str, dict[str, str]] = {}
+        for folder in peek.tree:
+            top, _, name = folder.partition("/")
+            if name and (split := split_of_name(name)):
+                inside.setdefault(top, {})[split] = folder
+        if len(inside) != 2 or len({frozenset(splits) for splits in inside.values()}) > 1:
+            return None
+        training = [splits.get("training", "") for splits in inside.values()]
+        pair = self._pairs(peek, *training) if all(training) else None
+        if pair is None or len(next(iter(inside.values()))) < 2:
+            return pair
+        options = {name: str(Path(str(path)).parent) for name, path in pair.options.items()}
+        return replace(pair, options={**options, "split": "folders"})
+
     def _pairs(self, peek: Peek, *folders: str) -> Guess | None:
         """Return a guess for a folder of images beside one of masks or targets, by the names of folders and files."""
         for other, name in (folders, folders[::-1]):
             is_mask, is_target = MASK_NAMES.search(name), TARGET_NAMES.search(name)
-            stems, images = ({PurePath(file).stem for file in peek.tree[folder]} for folder in (name, other))
+            stems = {image_of_mask(PurePath(file).stem) for file in peek.tree[name]}
+            images = {PurePath(file).stem for file in peek.tree[other]}
+            stems = stems if is_mask else {PurePath(file).stem for file in peek.tree[name]}
             if (is_mask or is_target) and len(stems & images) >= ALIKE * max(len(images), 1):
                 option, noun = ("masks", "a mask") if is_mask else ("target_images", "a target image")
                 reason = f"{len(images):,} images in {other}, and {noun} of the same name for each in {name}"
@@ -303,6 +328,15 @@ def class_pattern_of(names: Sequence[str]) -> str:
     is_one = len(marks) == 1 and not any(mark in label for mark in marks for label in labels)
     is_one = is_one and not any(label.lower() in _OF_CAMERAS for label in labels)
     return f"{CLASS}{marks.pop()}*" if is_one and 2 <= len(labels) <= min(MOST_GUESSED, len(names) // 3) else ""
+
+
+_MASK_END = re.compile("[-_ .](mask|masks|label|labels|seg|segmentation|gt|l|annotation)", re.IGNORECASE)
+
+
+def image_of_mask(stem: str) -> str:
+    """Return the name of the image, without suffix, of a mask: `car_1` for `car_1` and `car_1_mask`."""
+    end = max((match.start() for match in _MASK_END.finditer(stem) if match.end() == len(stem)), default=len(stem))
+    return stem[:end] or stem
 
 
 def _labels(peek: Peek) -> tuple[str, str]:

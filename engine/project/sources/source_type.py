@@ -1,6 +1,7 @@
 """Base class of the declarations of data sources, and the view of a path for guesses."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -34,7 +35,17 @@ SPLIT_NAMES: Mapping[str, str] = {
     "testing": "test",
 }
 """Names of splits in columns and folders, in lower case, and the split that each means."""
-HIDDEN = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini", "lost+found"})
+_SPLIT_WORDS = "|".join(sorted(SPLIT_NAMES, key=len, reverse=True))
+_NAMED_SPLIT = re.compile(rf"(?P<first>{_SPLIT_WORDS})([-_. \d].*)?|.+[-_. ](?P<last>{_SPLIT_WORDS})", re.IGNORECASE)
+HIDDEN = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini", "lost+found", "_background_noise_", "unsup"})
+"""Files of systems, and folders without a class among those with one: of Speech Commands, of IMDB."""
+
+
+def split_of_name(name: str) -> str:
+    """Return the split that the name of a folder, or of a file without its suffix, begins or ends with: `training` for
+    seg_train, `test` for test_32x32; empty where it says none."""
+    match = _NAMED_SPLIT.fullmatch(name)
+    return SPLIT_NAMES[(match["first"] or match["last"]).lower()] if match else ""
 
 
 def is_hidden(path: str) -> bool:

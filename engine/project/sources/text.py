@@ -8,7 +8,9 @@ from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Bool, Choice, ColumnNames, FilePath, Int
 from netwright.engine.core.records import Record
 from netwright.engine.project.sources.converted_tables import CONVERTED
+from netwright.engine.project.sources.csv_dialect import Beginning
 from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
+from netwright.engine.project.sources.table import response_of
 
 if TYPE_CHECKING:
     from netwright.engine.project.data import DataOptions
@@ -186,10 +188,12 @@ class TextFiles(SourceType):
         if peek.is_folder:
             counts = {inside: sum(map(is_text, names)) for inside, names in peek.tree.items()}
             folders = [inside for inside, count in counts.items() if count and inside and "/" not in inside]
-            if len(folders) >= 2:
+            others = sum(map(len, peek.tree.values())) - sum(counts.values())
+            if len(folders) >= 2 and 2 * sum(counts.values()) > others:
                 total = sum(counts[inside] for inside in folders)
                 more = "more than " if peek.is_cut else ""
-                return Guess(self.key, 0.95, f"{len(folders):,} subfolders with {more}{total:,} texts: one class each")
+                reason = f"{len(folders):,} subfolders with {more}{total:,} texts: one class each"
+                return Guess(self.key, 0.95, reason, {"text_goal": "response"} if counts.get("") else {})
             count = counts.get("", 0)
             is_most = 2 * count >= sum(map(len, peek.tree.values()))
             reason = f"The folder holds {count:,} texts without classes"
@@ -201,12 +205,30 @@ class TextFiles(SourceType):
             spaces = [sorted(_spaces(row[place]) for row in rows) for place in range(len(names) if rows else 0)]
             if not any(counts[len(counts) // 2] >= SPACES for counts in spaces):
                 return None
-            return Guess(self.key, 0.92, "The table has a column of sentences")
+            sentence = next(place for place, counts in enumerate(spaces) if counts[len(counts) // 2] >= SPACES)
+            return Guess(self.key, 0.92, "The table has a column of sentences", _columns(peek.table, sentence))
         lines = peek.text.splitlines()
         first = lines[:20]
         has_columns = len(first) > 1 and any(len({line.count(sign) for line in first} - {0}) == 1 for sign in ",;\t")
         is_prose = not has_columns and any(_spaces(line) >= SPACES for line in first)
         return Guess(self.key, 0.92 if is_prose else 0.6, f"The file holds text: {' '.join(first)[:60]}")
+
+
+def _columns(table: Beginning, sentence: int) -> dict[str, str]:
+    """Return the columns of the texts and of the response, where the last column is not the response: it is empty, or
+    holds the sentences."""
+    names, response = table.dialect.names, response_of(table)
+    if response in ("", names[sentence]) and names[-1] and _spaces("".join(table.column(len(names) - 1)[:1])) < SPACES:
+        return {}
+    few = [place for place, name in enumerate(names) if name and place != sentence and _tells_classes(table, place)]
+    if response in ("", names[sentence]) and few:
+        response = names[few[0]]
+    return {"response": response, "text_column": names[sentence]} if response else {}
+
+
+def _tells_classes(table: Beginning, place: int) -> bool:
+    cells = table.column(place)
+    return 1 < len(set(cells)) <= len(cells) / 2
 
 
 def _spaces(text: str) -> int:
@@ -217,5 +239,5 @@ def _spaces(text: str) -> int:
 
 
 def is_text(name: str) -> bool:
-    """Return whether a file is a text, by its suffix."""
-    return name.lower().endswith(TEXT_SUFFIXES)
+    """Return whether a file is a text, by its suffix, or by a number as its name, as in 20 Newsgroups."""
+    return name.lower().endswith(TEXT_SUFFIXES) or name.isdecimal()

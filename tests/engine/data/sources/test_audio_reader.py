@@ -272,3 +272,14 @@ def test_a_table_beside_sounds_names_them_without_folder_or_suffix(tmp_path: Pat
     assert "Left out because the name of sounds is missing: 1 row." in data.facts.notes
     assert "Columns that are not read: pitch (data.response names those to predict)." in data.facts.notes
     assert data.facts.warnings[0].startswith("1 sound is left out because of damage: gone.wav (it is missing")
+
+
+def test_a_table_may_lie_in_a_folder_beside_that_of_its_sounds(tmp_path: Path) -> None:
+    for number in range(6):
+        write(tmp_path / "d" / "audio" / f"{number}.wav", tone(300 + 200 * (number % 2)))
+    rows = [f"{number}.wav,{('low', 'high')[number % 2]}" for number in range(6)]
+    (tmp_path / "d" / "meta").mkdir()
+    (tmp_path / "d" / "meta" / "list.csv").write_text("\n".join(["file,class", *rows]) + "\n")
+    data = load(OPTIONS.replace(path="d/meta/list.csv"), tmp_path)
+    assert data.facts.targets[0].classes == ("high", "low")
+    assert data.split("training").targets[0].tolist() == [1, 0] * 3

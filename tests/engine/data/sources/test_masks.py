@@ -65,10 +65,11 @@ def test_a_smaller_size_mixes_no_classes(folder: Path) -> None:
 def test_what_does_not_match_is_named(folder: Path) -> None:
     (folder / "masks" / "spare.png").write_bytes((folder / "masks" / "2.png").read_bytes())
     assert "Masks without an image, left out: spare.png." in load(OPTIONS, folder).facts.notes
-    Image.new("RGB", (5, 3)).save(folder / "masks" / "2.png")
-    with pytest.raises(UserError, match=r"2\.png: it has colours \(RGB\); a mask is grey or has a palette"):
-        load(OPTIONS, folder)
+    Image.new("CMYK", (5, 3)).save(folder / "masks" / "2.tif")
     (folder / "masks" / "2.png").unlink()
+    with pytest.raises(UserError, match=r"2\.tif: it has colours of the kind CMYK; a mask is grey, has a palette"):
+        load(OPTIONS, folder)
+    (folder / "masks" / "2.tif").unlink()
     (warning,) = load(OPTIONS, folder).facts.warnings
     assert warning == f"1 image has no mask in {folder / 'masks'}: 2.png. It is left out."
     for name in (folder / "masks").iterdir():
@@ -89,3 +90,19 @@ def test_an_image_is_left_out_with_its_mask(folder: Path) -> None:
     whole = load(OPTIONS, folder).facts
     assert whole.samples["training"] == 3
     assert whole.warnings[0].startswith("1 image file is left out because of damage: 1.png (it is not a picture")
+
+
+def test_colours_of_masks_are_classes_and_their_names_may_end_in_mask(folder: Path) -> None:
+    colours = np.zeros((*VALUES.shape, 3), np.uint8)
+    colours[VALUES == 7], colours[VALUES == 9] = (0, 0, 255), (128, 64, 0)
+    for index in range(4):
+        (folder / "masks" / f"{index}.png").unlink()
+        kind = "RGBA" if index % 2 else "RGB"
+        Image.fromarray(np.roll(colours, index, axis=0)).convert(kind).save(folder / "masks" / f"{index}_mask.png")
+    data = load(OPTIONS.replace(ignored_value=255), folder)  # pure blue is 0x0000ff, and no ignored value
+    assert data.facts.targets[0].classes == ("#000000", "#0000ff", "#804000")
+    (masks,) = data.split("training").targets
+    for index in range(4):
+        expected = np.select([VALUES == 7, VALUES == 9], [1, 2], 0)
+        assert masks[index].tolist() == np.roll(expected, index, axis=0).tolist()
+    assert not data.facts.notes

@@ -390,3 +390,81 @@ def test_classes_in_the_names_of_images_are_seen(tmp_path: Path, names: tuple[st
             (tmp_path / name.format(number)).write_bytes(b"")
     (guess, *_) = guesses(tmp_path)
     assert (guess.source, guess.options.get("class_pattern", "")) == ("images", pattern)
+
+
+@pytest.mark.parametrize("suffix", ["mask", "L", ""])
+def test_folders_of_images_and_masks_in_every_order(tmp_path: Path, suffix: str) -> None:
+    end = f"_{suffix}.png" if suffix else ".png"
+    splits = ("train", "val")
+    inner, outer, beside = tmp_path / "inner", tmp_path / "outer", tmp_path / "beside"
+    for split in splits:
+        for number in range(6):
+            files(inner, f"{split}/images/{number}.jpg", f"{split}/masks/{number}{end}")
+            files(outer, f"images/{split}/{number}.jpg", f"masks/{split}/{number}{end}")
+            files(beside, f"{split}/{number}.jpg", f"{split}_masks/{number}{end}")
+    assert guesses(outer)[0].options == {
+        "path": str(outer / "images"),
+        "masks": str(outer / "masks"),
+        "split": "folders",
+    }
+    assert guesses(inner)[0].options == {
+        "path": str(inner / "train" / "images"),
+        "masks": str(inner / "train" / "masks"),
+    }
+    assert "Other splits are not read" in guesses(inner)[0].reason
+    assert guesses(beside)[0].options == {"path": str(beside / "train"), "masks": str(beside / "train_masks")}
+
+
+def test_folders_named_after_splits_with_more_in_their_names(tmp_path: Path) -> None:
+    pictures, news = tmp_path / "pictures", tmp_path / "news"
+    for split in ("train", "test"):
+        files(pictures, *(f"seg_{split}/seg_{split}/{name}/1.jpg" for name in ("forest", "sea")))
+        files(news, *(f"20news-{split}/{name}/4900{number}" for name in ("a", "b") for number in range(3)))
+    files(pictures, "seg_pred/seg_pred/1.jpg")
+    assert guesses(pictures)[0].options == {
+        "path": str(pictures / "seg_train" / "seg_train"),
+        "test_path": str(pictures / "seg_test" / "seg_test"),
+    }
+    assert guesses(news)[0].options == {"path": str(news / "20news-train"), "test_path": str(news / "20news-test")}
+    assert guesses(news)[0].source == "text"
+    files(tmp_path / "tables", "mnist_train.csv", "mnist_test.csv")
+    for name in ("mnist_train.csv", "mnist_test.csv"):
+        (tmp_path / "tables" / name).write_text("label,a,b\n1,2,3\n0,3,4\n")
+    assert Path(str(guesses(tmp_path / "tables")[0].options["test_path"])).name == "mnist_test.csv"
+
+
+GOOD, BAD = "a film that I would see again at once", "two hours of my life that I want back"
+
+
+@pytest.mark.parametrize(
+    ("lines", "options"),
+    [
+        (["v1,v2,", *(f"{kind},{text}," for kind, text in (("ham", GOOD), ("spam", BAD)) * 3)], ("v1", "v2")),
+        ([f'"{1 + i % 2}","short title","{(BAD, GOOD)[i % 2]}"' for i in range(6)], ("column_1", "column_3")),
+        (["text,label", *(f"{text},{kind}" for kind, text in (("ham", GOOD), ("spam", BAD)) * 3)], ("", "")),
+    ],
+)
+def test_the_columns_of_texts_and_responses_are_seen(
+    tmp_path: Path, lines: list[str], options: tuple[str, str]
+) -> None:
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    guess = guesses(tmp_path / "a.csv")[0]
+    assert guess.source == "text"
+    assert (guess.options.get("response", ""), guess.options.get("text_column", "")) == options
+
+
+def test_texts_with_other_files_beside_their_class_folders(tmp_path: Path) -> None:
+    files(tmp_path, *(f"{kind}/{number}.txt" for kind in ("pos", "neg", "unsup") for number in range(4)), "urls.txt")
+    assert guesses(tmp_path)[0].reason == "2 subfolders with 8 texts: one class each"
+    assert guesses(tmp_path)[0].options == {"text_goal": "response"}
+
+
+def test_a_table_of_sounds_may_lie_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    files(tmp_path, *(f"audio/{number}.wav" for number in range(3)), "meta/sounds.csv")
+    rows = [f"{number}.wav,{number % 2},{('dog', 'rain')[number % 2]},A" for number in range(3)]
+    (tmp_path / "meta" / "sounds.csv").write_text("\n".join(["filename,target,category,take", *rows]) + "\n")
+    guess = guesses(tmp_path)[0]
+    assert (guess.source, guess.options) == (
+        "audio",
+        {"path": str(tmp_path / "meta" / "sounds.csv"), "response": "category"},
+    )
