@@ -2,6 +2,7 @@
 in it."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from PySide6.QtCore import Signal
@@ -56,10 +57,12 @@ class RunsPage(QWidget):
             errors.sample_requested.connect(self._explain)
             errors.scores_requested.connect(lambda: self.monitor.segments.choose("scores"))
         self.models = ModelCommands(shell, self.rail.models, self)
-        self.experiment: ExperimentPage | None = None
+        self._run_times: list[float] = []
         self._comparison: ComparePage | None = None
         self._source: FolderSource | None = None
-        self._make_experiments()
+        if (source := entry("folders", "experiments")) is not None:
+            self._source = source(self)
+            self._source.changed.connect(self._show_runs)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
@@ -69,19 +72,17 @@ class RunsPage(QWidget):
         self._connect()
         self._show_runs()
 
-    def _make_experiments(self) -> None:
-        """Add the page of experiments, and their folders in the rail, where that part is here."""
-        make, source = entry("pages", "experiment"), entry("folders", "experiments")
-        if make is None or source is None:
-            return
+    @cached_property
+    def experiment(self) -> ExperimentPage | None:
+        """The page of experiments, made when it is first shown; None where that part is not here."""
+        if (make := entry("pages", "experiment")) is None:
+            return None
         page: ExperimentPage = make(self._shell, self.pages)
-        self.experiment = page
         self.pages.addWidget(page)
         page.run_requested.connect(self.show_run)
         page.compare_requested.connect(self.compare)
         page.begun.connect(self._on_begun)
-        self._source = source(self)
-        self._source.changed.connect(self._show_runs)
+        return page
 
     def _connect(self) -> None:
         rail, commands, documents = self.rail, self.commands, self._shell.documents
@@ -159,9 +160,10 @@ class RunsPage(QWidget):
         if not self.rail.list.selected and self.pages.currentWidget() is self.monitor:
             self._select_shown()
         self.setFocusProxy(self.rail.list if self.rail.model.rows else self.rail.search)
-        if self.experiment is not None:
-            times = (run.number("seconds") for run in own if run.state == "finished")
-            self.experiment.set_run_times([seconds for seconds in times if seconds is not None])
+        times = (run.number("seconds") for run in own if run.state == "finished")
+        self._run_times = [seconds for seconds in times if seconds is not None]
+        if isinstance(page := self.pages.currentWidget(), ExperimentPage):
+            page.set_run_times(self._run_times)
         self._show_summary()
         self._select_runs()
         self._show_first()
@@ -253,6 +255,7 @@ class RunsPage(QWidget):
         if (page := self.experiment) is None:
             return
         self._show_page(page)
+        page.set_run_times(self._run_times)
         page.show_experiment(path)
         self.rail.list.select([path] if path is not None else [])
 

@@ -43,13 +43,11 @@ class WeightsPage(RecordPage):
         self.note = QLabel()
         theme.mark(self.note, "role", "muted")
         self.note.setWordWrap(True)
-        self.plots = {kind: DistributionPlot() for kind in KINDS}
-        self.cards = {
-            kind: FigureCard(plot, translation(TITLES[kind]), translation(NOTES[kind]), partial(self._rows, kind))
-            for kind, plot in self.plots.items()
-        }
+        self.plots: dict[str, DistributionPlot] = {}
+        self.cards: dict[str, FigureCard] = {}
+        """Made for the first run that has records: most have none, and plots are most of what the page takes."""
         content = QWidget()
-        column = QVBoxLayout(content)
+        column = self._column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(12)
         head = QHBoxLayout()
@@ -58,11 +56,16 @@ class WeightsPage(RecordPage):
             head.addWidget(widget)
         head.addWidget(self.note, 1)
         column.addLayout(head)
-        for card in self.cards.values():
-            column.addWidget(card)
         column.addStretch(1)
         self.setWidget(content)
         self.show_steps([])
+
+    def _make_cards(self) -> None:
+        for place, kind in enumerate(KINDS, 1):
+            plot = self.plots[kind] = DistributionPlot()
+            title, note = translation(TITLES[kind]), translation(NOTES[kind])
+            self.cards[kind] = FigureCard(plot, title, note, partial(self._rows, kind))
+            self._column.insertWidget(place, self.cards[kind])
 
     def read(self, run: Path | None) -> None:
         """Show the distributions of a run; while nobody looks, none is read."""
@@ -85,6 +88,8 @@ class WeightsPage(RecordPage):
     def show_steps(self, steps: Sequence[WeightStep]) -> None:
         """Show the distributions of a run: of the layer that was chosen, where it has it."""
         self.steps = steps
+        if steps and not self.cards:
+            self._make_cards()
         names = list(dict.fromkeys(name for step in steps for name in step.layers))
         if names != [self.layer.itemData(place) for place in range(self.layer.count())]:
             learning = next((name for step in steps for name, kinds in step.layers.items() if "weights" in kinds), None)
