@@ -7,6 +7,7 @@ where the system cannot fork, in a fresh interpreter, which gets the function pi
 """
 
 import contextlib
+import gc
 import os
 import pickle
 import signal
@@ -100,6 +101,7 @@ def fork(work: Callable[[], int], failed: int = 1, *, keep: Collection[int] = ()
         return child
     code = failed
     try:
+        gc.freeze()  # garbage of the parent must not be finalised here, and shared pages stay shared
         _leave_parent(keep)
         code = work()
     except BaseException:

@@ -7,7 +7,6 @@ the coordinator. Call from a thread that lives as long as the workers: the paren
 
 import contextlib
 import faulthandler
-import gc
 import json
 import os
 import subprocess
@@ -185,7 +184,6 @@ def _fork(spec: WorkerSpec, work: Callable[[WorkerSpec], int], printing: int) ->
 
 def _be_child(spec: WorkerSpec, work: Callable[[WorkerSpec], int], printing: int) -> int:
     """Run a forked child and return its exit code."""
-    gc.freeze()  # garbage of the parent must not be finalised here, and shared pages stay shared
     null = os.open(os.devnull, os.O_RDONLY)
     for target, source in ((0, null), (1, printing), (2, printing)):
         os.dup2(source, target)
