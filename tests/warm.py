@@ -8,6 +8,7 @@ tested by `tests/system/test_command_line.py` and `tests/engine/cli/test_main.py
 import atexit
 import contextlib
 import fcntl
+import gc
 import importlib
 import json
 import os
@@ -274,6 +275,7 @@ def serve(connection: socket.socket, address: str) -> None:
     if "TOY_LIBRARY" in os.environ:  # to look for devices takes a process that imports torch, in each command
         importlib.import_module("netwright.engine.hardware.devices").probe()
     _export_once()
+    gc.freeze()
     assert threading.active_count() == 1
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps the children
