@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from captum import attr
 from PIL import Image
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.decomposition import PCA
@@ -133,6 +132,8 @@ def test_the_canvas_shows_the_checkpoint_of_another_iteration(tmp_path: Path) ->
 
 
 def test_grad_cam_is_that_of_captum(images: Path) -> None:
+    from captum import attr  # with matplotlib, which takes a second to import, in each process that collects this file
+
     subject = opened(images)
     found = explain(subject, Question("gradcam", layer="relu_1", class_name="2"))
     sample = subject.sample(0)
@@ -147,6 +148,8 @@ def test_grad_cam_is_that_of_captum(images: Path) -> None:
 
 
 def test_integrated_gradients_and_occlusion_are_those_of_captum(images: Path) -> None:
+    from captum import attr
+
     subject = opened(images)
     x = subject.sample(1).inputs[0]
     base = torch.zeros_like(x)
