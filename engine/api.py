@@ -25,6 +25,7 @@ from netwright.engine.runs.model_files import model_files
 from netwright.engine.runs.queue import Entry as QueueEntry
 from netwright.engine.scripting.following import (
     MODEL_OPTIONS,
+    PLACES,
     Progress,
     Training,
     compress,
@@ -180,7 +181,8 @@ def evaluate(
     network from elsewhere does not say.
 
     `weights`: `best` or `last`, by default the result of the run. `by`: metrics of groups, too, in `details`. `device`:
-    `auto`, `cpu`, `gpu`, `multi-gpu` or `multi-cpu`. Raises `UserError`.
+    `auto`, `cpu`, `gpu`, `multi-gpu` or `multi-cpu`. `profile`: a job on the cluster of this profile. Raises
+    `UserError`.
     """
     if data and split:
         raise UserError("A split is of the run's own data, and other data was named. Give one of them.")
@@ -198,7 +200,7 @@ def evaluate(
         device=device,
         trusted=trust,
         fresh=fresh,
-        **said_of_model(model, MODEL_OPTIONS[:2]),
+        **said_of_model(model, (*MODEL_OPTIONS[:2], "profile")),
     )
     details = declared.write(declared.run(request))
     own = {name: details[name] for name in ("split", "samples", "loss", "metrics", "notes")}
@@ -233,7 +235,7 @@ def predict(
         batch=batch,
         device=device,
         trusted=trust,
-        **said_of_model(model, (*MODEL_OPTIONS[:2], "output")),
+        **said_of_model(model, (*MODEL_OPTIONS[:2], "output", "profile")),
     )
     predictions = [] if "output" in model else answers.predictions
     return [Prediction(each["sample"], each.get("outputs", []), each.get("error", "")) for each in predictions]
@@ -264,7 +266,7 @@ def explain(
         weights=weights,
         trusted=trust,
         **(options or {}),
-        **said_of_model(model, (*MODEL_OPTIONS, "device")),
+        **said_of_model(model, (*MODEL_OPTIONS, *PLACES)),
     )
     result = declared.run(request)
     details = {name: value for name, value in declared.write(result).items() if name not in ("path", "file", "cached")}
@@ -349,7 +351,8 @@ def prune(
     layer: without an `amount` for a few of them. `output` writes a project that starts from the weights that are left,
     `force` replaces one. `model`: see `MODEL_OPTIONS`. Raises `UserError`."""
     values: Mapping[str, Any] = {"amount": amount, "structured": structured, "split": split, "replaces": force}
-    values = {**values, **said_of_model(model), "output": Path(output) if output is not None else None}
+    about = said_of_model(model, (*MODEL_OPTIONS, *PLACES))
+    values = {**values, **about, "output": Path(output) if output is not None else None}
     result: PruneResult = run_operation("prune", model=folder_of(run), **values, trusted=trust)
     return result
 
@@ -379,14 +382,16 @@ def tune(
     keep: Sequence[str] = (),
     plan: bool = False,
     output: StrPath | None = None,
+    profile: str = "",
     trust: bool = False,
 ) -> "TuneResult":
     """Search better values for a project in so many minutes, and confirm them against it. `keep`: options that stay.
-    `plan`: only say what would be varied. `output`: file of the project with the values. Raises `UserError`."""
+    `plan`: only say what would be varied. `output`: file of the project with the values. `profile`: a job on the
+    cluster of this profile. Raises `UserError`."""
     path, text = (project.path, dumps(project.value)) if isinstance(project, Project) else (Path(project), "")
     values: Mapping[str, Any] = {"project": path, "text": text, "minutes": minutes, "keeps": tuple(keep), "plan": plan}
     to = Path(output) if output is not None else None
-    result: TuneResult = run_operation("tune", **values, output=to, trusted=trust)
+    result: TuneResult = run_operation("tune", **values, output=to, profile=profile, trusted=trust)
     return result
 
 
@@ -403,7 +408,7 @@ def robustness(
 ) -> "RobustnessResult":
     """Measure how the network of a model answers under noise, blur and attacks, on at most so many `samples`. `store`
     keeps the threshold below which `predict` names samples unlike the training data. Raises `UserError`."""
-    about = said_of_model(model)
+    about = said_of_model(model, (*MODEL_OPTIONS, *PLACES))
     values = {"split": split, "samples": samples, "weights": weights, "store": store, **about}
     result: RobustnessResult = run_operation("robustness", model=folder_of(run), **values, trusted=trust, fresh=fresh)
     return result
@@ -420,7 +425,7 @@ def report(
     **model: Any,
 ) -> "ReportResult":
     """Write one HTML file about a model; with `evaluate` false without results of an evaluation. Raises `UserError`."""
-    about = said_of_model(model)
+    about = said_of_model(model, (*MODEL_OPTIONS, *PLACES))
     values = {"split": split, "weights": weights, "no_evaluation": not evaluate, **about}
     result: ReportResult = run_operation("report", model=folder_of(run), output=Path(to), **values, trusted=trust)
     return result

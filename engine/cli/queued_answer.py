@@ -10,7 +10,6 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from netwright.engine.cli.operation_command import print_lines
@@ -71,10 +70,7 @@ def _result(queue: Queue, claim: Claim) -> QueuedResult:
 
     request = declared.read(queued.values)
     with noticing() as notices, listening(Throttle(tell, every_s=TOLD_S)):
-        result = declared.run(request)
-        stream = declared.stream
-        if stream is not None and hasattr(result, stream.field):
-            result = replace(result, **{stream.field: [*getattr(result, stream.field)]})
+        result = declared.whole(declared.run(request))
         text = io.StringIO()
         with contextlib.redirect_stdout(text):
             print_lines(declared.text(request, result))

@@ -7,7 +7,7 @@ import io
 import json
 import os
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
@@ -45,12 +45,21 @@ class Bundle:
     num_bytes: int
 
 
-def bundle(project: Project, base: Path, code: dict[str, bytes], profile: ClusterProfile) -> Bundle:
+def bundle(
+    project: Project,
+    base: Path,
+    code: dict[str, bytes],
+    profile: ClusterProfile,
+    *,
+    root: str = PROJECT,
+    name: str = NAME,
+) -> Bundle:
     """Return the files that a run of the project, whose folder is `base`, needs on the cluster. `code`: its own code.
+    `root`: their folder there, in which the project gets this `name`.
 
     Raises `UserError` for files that are missing, too large to copy, or of code outside of the project's folder.
     """
-    collector = _Collector(base, profile, AUDIO_SUFFIXES if project.data.source == "audio" else ())
+    collector = Collector(base, profile, AUDIO_SUFFIXES if project.data.source == "audio" else (), root)
     changed = replace(
         project,
         data=collector.moved(project.data),
@@ -59,22 +68,22 @@ def bundle(project: Project, base: Path, code: dict[str, bytes], profile: Cluste
         environment=environment_of(project, profile),
     )
     if project.constants.file:
-        collector.add(constants_path(project.constants, base), f"{PROJECT}/{Path(project.constants.file).name}")
+        collector.add(constants_path(project.constants, base), f"{root}/{Path(project.constants.file).name}")
         changed = replace(changed, constants=project.constants.replace(file=Path(project.constants.file).name))
     files: dict[str, Path | bytes] = {}
-    for name, content in code.items():
-        if Path(name).is_absolute() or ".." in Path(name).parts:
+    for file, content in code.items():
+        if Path(file).is_absolute() or ".." in Path(file).parts:
             raise UserError(
-                f"The project's code in {name} lies outside of its folder and is not copied to a cluster.",
+                f"The project's code in {file} lies outside of its folder and is not copied to a cluster.",
                 hint="Move it into the folder of the project.",
             )
-        files[f"{PROJECT}/{name}"] = content
+        files[f"{root}/{file}"] = content
     files |= collector.files
     if takes_nodes(profile):
         # As the nodes know it: no host to log in to, and paths that are their own.
         address = profile.address if profile.kind == "ray" else ""
         files[PROFILES] = exported(profile.replace(address=address, path_map=(), coordinator="here")).encode()
-    files[f"{PROJECT}/{NAME}"] = dumps(changed).encode()
+    files[f"{root}/{name}"] = dumps(changed).encode()
     return Bundle(files, collector.num_bytes)
 
 
@@ -100,18 +109,21 @@ def environment_of(project: Project, profile: ClusterProfile) -> EnvironmentOpti
     return type(options)(**{**values, "target": target, "threads": profile.cores_per_worker, **several})
 
 
-class _Collector:
-    """Files that are copied, and how the project names them there. `suffixes`: those of files that tables name."""
+class Collector:
+    """Files that are copied, and how the project names them there. `suffixes`: those of files that tables name. `root`:
+    the folder of the project there."""
 
-    def __init__(self, base: Path, profile: ClusterProfile, suffixes: Collection[str] = ()) -> None:
-        self._base, self._profile, self._named = base, profile, frozenset(suffixes)
+    def __init__(
+        self, base: Path, profile: ClusterProfile, suffixes: Collection[str] = (), root: str = PROJECT
+    ) -> None:
+        self._base, self._profile, self._named, self._root = base, profile, frozenset(suffixes), root
         self.files: dict[str, Path | bytes] = {}
         self.num_bytes = 0
 
     def moved(self, record: R) -> R:
         """Return the options with the paths of their files on the cluster."""
         changed = {
-            name: self._place(value)
+            name: self.place(value)
             for name, value in record.changed().items()
             if isinstance(record.fields[name], FilePath) and value and "://" not in value
         }
@@ -126,7 +138,7 @@ class _Collector:
         if there is None:
             there = f"files/{len(self.files)}/{path.name}"
             for part in [path / part for part in FETCHED if (path / part).exists()]:
-                self.add(part, f"{PROJECT}/{there}/{part.name}")
+                self.add(part, f"{self._root}/{there}/{part.name}")
         return training.replace(distil_from=there)
 
     def add(self, path: Path, name: str) -> None:
@@ -173,7 +185,7 @@ class _Collector:
     def _path(self, text: str) -> Path:
         return Path(os.path.normpath(self._base / Path(text).expanduser()))
 
-    def _place(self, text: str) -> str:
+    def place(self, text: str) -> str:
         """Return the path on the cluster of a file, a folder or a pattern of the project."""
         path = self._path(text)
         if (there := self._profile.remote_path(path)) is not None:
@@ -182,7 +194,7 @@ class _Collector:
             return self._place_pattern(path)
         name = path.relative_to(self._base).as_posix() if path.is_relative_to(self._base) else ""
         name = name if name not in ("", ".") else f"files/{len(self.files)}/{path.name}"
-        self.add(path, f"{PROJECT}/{name}")
+        self.add(path, f"{self._root}/{name}")
         return name
 
     def _place_pattern(self, path: Path) -> str:
@@ -194,7 +206,7 @@ class _Collector:
         fixed = Path(*[part for part in path.parent.parts if _PATTERN.isdisjoint(part)])
         name = f"files/{len(self.files)}"
         for match in paths:
-            self.add(Path(match), f"{PROJECT}/{name}/{Path(match).relative_to(fixed).as_posix()}")
+            self.add(Path(match), f"{self._root}/{name}/{Path(match).relative_to(fixed).as_posix()}")
         return f"{name}/{path.relative_to(fixed).as_posix()}"
 
 
@@ -212,21 +224,31 @@ def _sizes(path: Path) -> Iterator[tuple[Path, int]]:
 def job_script(profile: ClusterProfile, folder: str, *, has_code: bool, hosts: str = "") -> bytes:
     """Return the shell script of a job: it trains, or goes on with its run where that has begun, as after a requeue.
     `hosts`: those that the data may be fetched from."""
-    lines = ["#!/bin/sh", *(sbatch_lines(profile, folder) if profile.kind == "slurm" else ())]
     run, trust = shlex.quote(f"{folder}/run"), " --trust" if has_code else ""
-    lines += [
-        f"cd {shlex.quote(f'{folder}/{PROJECT}')} || exit 2",
-        "export PYTHONUNBUFFERED=1",
-        *interface_lines(profile),
-        *([f"export {VARIABLE}={shlex.quote(hosts)}"] if hosts else ()),
-        *([f"export {PROFILES_VARIABLE}={shlex.quote(f'{folder}/{PROFILES}')}"] if takes_nodes(profile) else ()),
-        *_lines_without_python(profile),
+    profiles = shlex.quote(f"{folder}/{PROFILES}")
+    lines = [
+        *([f"export {PROFILES_VARIABLE}={profiles}"] if takes_nodes(profile) else ()),
         f"if [ -f {run}/run.json ]; then",
         f"    set -- resume {run}{trust}",
         "else",
         f"    set -- train {NAME} --run-dir {run}{trust}",
         "fi",
         f'exec {python_words(profile)} -m netwright.engine "$@" --json',
+    ]
+    return script_of(profile, folder, lines, hosts)
+
+
+def script_of(profile: ClusterProfile, folder: str, commands: Iterable[str], hosts: str) -> bytes:
+    """Return the shell script of a job that runs commands in the folder of its project."""
+    lines = [
+        "#!/bin/sh",
+        *(sbatch_lines(profile, folder) if profile.kind == "slurm" else ()),
+        f"cd {shlex.quote(f'{folder}/{PROJECT}')} || exit 2",
+        "export PYTHONUNBUFFERED=1",
+        *interface_lines(profile),
+        *([f"export {VARIABLE}={shlex.quote(hosts)}"] if hosts else ()),
+        *_lines_without_python(profile),
+        *commands,
     ]
     return "\n".join([*lines, ""]).encode()
 

@@ -30,15 +30,8 @@ ARCHIVE = "netwright-archive"
 CHUNK = 1 << 20
 SAID = 4000
 FETCHED = (
-    "best",
-    "last",
-    "result.json",
-    "data.json",
-    "metrics.json",
-    "run.json",
-    "project.netwright",
-    "code",
-    "answers",
+    *("best", "last", "result.json", "data.json", "metrics.json", "run.json", "project.netwright", "code"),
+    *("answers", "attention", "weights.jsonl", "pictures"),
 )
 
 
@@ -350,7 +343,7 @@ def cancel(message: dict[str, Any]) -> dict[str, Any]:
 def delete(message: dict[str, Any]) -> dict[str, Any]:
     """Delete the folder of a job that has ended."""
     folder = _path(message["folder"])
-    if not os.path.isfile(os.path.join(folder, "job.sh")):
+    if not os.path.isfile(os.path.join(folder, "job.sh")) and os.listdir(folder):
         raise Refused(f"{folder} is not the folder of a job")
     shutil.rmtree(folder)
     return {}

@@ -70,7 +70,7 @@ def submit(project: Project, project_path: Path | None, run_dir: Path | None, pr
         look_up(project_path)
     admit(project.data)
     code = user_code.contents(project)
-    host = _host(profile)
+    host = host_of_profile(profile)
     try:
         return _submitted(project, project_path, run_dir, profile, code, host)
     finally:
@@ -118,7 +118,7 @@ def _submitted(
     return folder
 
 
-def _host(profile: ClusterProfile) -> Host:
+def host_of_profile(profile: ClusterProfile) -> Host:
     """Return the host of a profile that takes jobs."""
     return RayHost(profile) if profile.kind == "ray" else hosts_of(profile)[0]
 
@@ -273,13 +273,13 @@ def _gone(folder: RunFolder, remote: RemoteRun, answer: Mapping[str, Any]) -> Re
     """Record that a job has ended without an end of its run."""
     if answer["run.json"] is not None:
         return replace(remote, reason="its job has ended before the run has; `resume` goes on with it")
-    message, code = _said(str(answer.get("output", "")))
+    message, code = error_in(str(answer.get("output", "")))
     message = message or "The job has ended before its run began."
     _end_here(folder, "failed", message, code)
     return replace(remote, job_state="ended", reason=message)
 
 
-def _said(output: str) -> tuple[str, str]:
+def error_in(output: str) -> tuple[str, str]:
     """Return the message and the code of the error in the output of a job."""
     for line in reversed(output.splitlines()):
         with contextlib.suppress(ValueError, KeyError, TypeError):
@@ -357,16 +357,7 @@ def fetch(folder: RunFolder, remote: RemoteRun, host: Host | None = None, *, che
         target.mkdir(0o700)
         host.get(remote.folder, target, checkpoints=checkpoints)
         info = json.loads((target / "run.json").read_text(encoding="utf-8"))
-        for name in (
-            "best",
-            "last",
-            "checkpoints",
-            "result.json",
-            "data.json",
-            "metrics.json",
-            "answers",
-            "weights.jsonl",
-        ):
+        for name in FETCHED:
             if (target / name).exists():
                 remove(folder.path / name)
                 (target / name).rename(folder.path / name)

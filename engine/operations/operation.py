@@ -23,7 +23,7 @@ import math
 import pkgutil
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from types import UnionType
@@ -31,7 +31,7 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args
 
 from netwright.engine.core.dataclass_json import from_json, to_json
 from netwright.engine.core.errors import EXIT_DONE, UserError
-from netwright.engine.core.part_registry import entries, imported
+from netwright.engine.core.part_registry import entries, imported, required
 from netwright.engine.core.progress import Listener, listening
 from netwright.engine.core.records import Record
 
@@ -263,6 +263,9 @@ class Operation(Generic[Asked, Answer]):
     def run(self, request: Asked, progress: Listener | None = None) -> Answer:
         """Do the work, in this process, and return the result. Raises `UserError`."""
         request.check()
+        if getattr(request, "profile", ""):
+            answered: Answer = required("functions", "answer_as_job")(self, request)
+            return answered
         function = imported(self.function) if isinstance(self.function, str) else self.function
         with listening(progress) if progress is not None else contextlib.nullcontext():
             result: Answer = function(request)
@@ -271,6 +274,12 @@ class Operation(Generic[Asked, Answer]):
     def answer(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """Do the work for a request as JSON, and return the result as JSON. Raises `JsonShapeError`, `UserError`."""
         return self.write(self.run(self.read(values)))
+
+    def whole(self, result: Answer) -> Answer:
+        """Return the result with all items of its stream, where it has one."""
+        if self.stream is None or not hasattr(result, self.stream.field):
+            return result
+        return replace(result, **{self.stream.field: [*getattr(result, self.stream.field)]})  # type: ignore[type-var]
 
     def read(self, values: Mapping[str, Any]) -> Asked:
         """Return a request from JSON. Raises `JsonShapeError`."""
@@ -399,6 +408,15 @@ Device = Annotated[
         "where to compute: auto (a GPU where there is one), cpu, gpu, such as cuda:1, or batches divided among "
         "multi-gpu (all GPUs) or multi-cpu (a core each); default auto",
         metavar="NAME",
+    ),
+]
+Profile = Annotated[
+    str,
+    Argument(
+        "cluster profile: compute as a job there, and bring answer and files back; this machine stays on until then",
+        metavar="NAME",
+        is_for_people=True,
+        faces=("command", "api"),
     ),
 ]
 Base = Annotated[Path | None, Argument("folder that its files lie in, if not the project's own", metavar="DIR")]

@@ -44,6 +44,8 @@ TRANSFER_OPTIONS = ("fit_head", "slow_up_to", "rate_factor", "weights")
 MODEL_OPTIONS = ("classes", "pixels", "data", "settings")
 """Arguments of a question about a network from elsewhere: the names of its classes, the range of its pixels; and other
 data than that of a model, with its options by path."""
+PLACES = ("device", "profile")
+"""Arguments that say where a question is answered: a device here, or a job on the cluster of a profile."""
 
 
 @dataclass(frozen=True)

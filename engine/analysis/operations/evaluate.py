@@ -10,7 +10,7 @@ from netwright.engine.core.errors import UserError, plural
 from netwright.engine.core.files import checked_destination
 from netwright.engine.core.text import format_figure, format_number
 from netwright.engine.operations.model_request import DataOfModelRequest
-from netwright.engine.operations.operation import Argument, Device, Fresh, Line, Operation, Result, Table
+from netwright.engine.operations.operation import Argument, Device, Fresh, Line, Operation, Profile, Result, Table
 from netwright.engine.project.dataset_info import SPLITS
 from netwright.engine.project.options.metric_options import TEXT_METRICS, format_score, in_a_line
 
@@ -66,6 +66,7 @@ class EvaluateRequest(DataOfModelRequest):
     ] = None
     with_groupings: Annotated[bool, Argument("tell what the samples can be grouped by", faces=("window",))] = False
     device: Device = "auto"
+    profile: Profile = ""
 
     def check(self) -> None:
         """Refuse what does not go together."""

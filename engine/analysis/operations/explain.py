@@ -9,7 +9,17 @@ from netwright.engine.core.dataclass_json import to_json
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.text import answer_in_words
 from netwright.engine.operations.model_request import DataOfModelRequest, Split
-from netwright.engine.operations.operation import Argument, Device, Fresh, Line, Operation, Result, Shaded, Table
+from netwright.engine.operations.operation import (
+    Argument,
+    Device,
+    Fresh,
+    Line,
+    Operation,
+    Profile,
+    Result,
+    Shaded,
+    Table,
+)
 
 METHODS = {
     "gradcam": "where a convolution looks for a class (images)",
@@ -67,6 +77,7 @@ class ExplainRequest(DataOfModelRequest):
     ] = 0
     fresh: Fresh = False
     device: Device = "auto"
+    profile: Profile = ""
 
     def check(self) -> None:
         """Refuse a window of no size, and a file of another kind."""

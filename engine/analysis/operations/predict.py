@@ -10,7 +10,7 @@ from netwright.engine.core.errors import EXIT_DONE, EXIT_INPUT, UserError, plura
 from netwright.engine.core.finite_json import to_json
 from netwright.engine.core.text import answer_in_words
 from netwright.engine.operations.model_request import ModelRequest
-from netwright.engine.operations.operation import Argument, Device, Line, Operation, Result, Stream, read_count
+from netwright.engine.operations.operation import Argument, Device, Line, Operation, Profile, Result, Stream, read_count
 from netwright.engine.project.preparation import Preparation, TargetPreparation
 
 MOST = 5
@@ -76,6 +76,7 @@ class PredictRequest(ModelRequest):
     folder: Annotated[Path | None, Argument("where pictures of the samples go", faces=("window",))] = None
     shown: Annotated[int, Argument("answers that are returned with a folder", faces=("window",))] = MOST_SHOWN
     device: Device = "auto"
+    profile: Profile = ""
 
     def check(self) -> None:
         """Refuse a file of another kind."""

@@ -9,7 +9,7 @@ from netwright.engine.core.errors import UserError
 from netwright.engine.core.own_files import SUFFIX
 from netwright.engine.core.text import format_bytes, format_percent
 from netwright.engine.operations.model_request import DataOfModelRequest
-from netwright.engine.operations.operation import Argument, Device, Line, Operation, Result, Table
+from netwright.engine.operations.operation import Argument, Device, Line, Operation, Profile, Result, Table
 from netwright.engine.project.dataset_info import SPLITS
 from netwright.engine.project.options.metric_options import format_score, in_a_line
 
@@ -54,6 +54,7 @@ class PruneRequest(DataOfModelRequest):
     ] = None
     replaces: Annotated[bool, Argument("replace PROJECT if it exists", flags=("--force",), is_for_people=True)] = False
     device: Device = "auto"
+    profile: Profile = ""
 
     @property
     def chosen(self) -> tuple[float, ...]:

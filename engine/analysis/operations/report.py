@@ -7,7 +7,7 @@ from typing import Annotated
 
 from netwright.engine.core.files import checked_destination
 from netwright.engine.operations.model_request import DataOfModelRequest
-from netwright.engine.operations.operation import Argument, Device, Line, Operation, Result
+from netwright.engine.operations.operation import Argument, Device, Line, Operation, Profile, Result
 from netwright.engine.project.dataset_info import SPLITS
 from netwright.engine.runs.folder import open_run
 
@@ -25,6 +25,7 @@ class ReportRequest(DataOfModelRequest):
     ] = ""
     no_evaluation: Annotated[bool, Argument("without results of an evaluation")] = False
     device: Device = "auto"
+    profile: Profile = ""
 
     @property
     def destination(self) -> Path:

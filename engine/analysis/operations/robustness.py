@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypedDict
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.text import format_percent
 from netwright.engine.operations.model_request import DataOfModelRequest, Split
-from netwright.engine.operations.operation import Argument, Device, Line, Operation, Result, Table
+from netwright.engine.operations.operation import Argument, Device, Line, Operation, Profile, Result, Table
 from netwright.engine.project.options.metric_options import format_score
 
 TITLES = {"noise": "noise", "blur": "blur", "fgsm": "FGSM", "pgd": "PGD"}
@@ -28,6 +28,7 @@ class RobustnessRequest(DataOfModelRequest):
     ] = False
     fresh: Annotated[bool, Argument("measure again, even where the result is known")] = False
     device: Device = "auto"
+    profile: Profile = ""
 
     def check(self) -> None:
         """Refuse no samples."""

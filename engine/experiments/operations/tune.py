@@ -12,6 +12,7 @@ from netwright.engine.operations.operation import (
     Argument,
     Line,
     Operation,
+    Profile,
     ProjectFile,
     ProjectText,
     Request,
@@ -71,9 +72,11 @@ class TuneRequest(Request):
             "write the project with the values that were confirmed, else as it is",
             metavar="FILE.netwright",
             flags=("-o", "--output"),
+            writes=True,
         ),
     ] = None
     trusted: Trust = False
+    profile: Profile = ""
 
     def check(self) -> None:
         """Refuse a budget that is no time, and a file of a plan."""
