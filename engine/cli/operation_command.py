@@ -137,6 +137,8 @@ def run(declared: Operation[Any, Any], arguments: argparse.Namespace) -> int:
     request = declared.request(**{parameter.name: _value(parameter, arguments) for parameter in _shown(declared)})
     if getattr(arguments, "detach", False):
         request.check()
+        if getattr(arguments, "csv", False):
+            raise UserError("--csv prints answers as they come.", hint="With --detach name a file: -o FILE.csv.")
         entry = imported(ADD_ANSWER)(declared.name, dataclass_json.to_json(request), request.model)
         print_json(arguments, entry.as_json()) if arguments.json else say(entry.id)
         return EXIT_DONE

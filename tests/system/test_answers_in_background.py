@@ -4,11 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import netwright as nw
 from netwright.engine.cli.main import main
 from netwright.engine.core import process
 from netwright.engine.core.errors import EXIT_DONE
+from netwright.engine.project.file import load
 from netwright.engine.runs.queue import Entry, Queue
 from tests import runs
 from tests.json_schema import checked_output
@@ -79,6 +81,41 @@ def test_files_and_answers_are_those_of_the_command(
     assert page.is_file()
     assert main(["queue", "show", str(numbers[1]), "--json"]) == EXIT_DONE
     assert checked_output(capsys.readouterr().out)["result"]["curves"]
+
+
+def test_predictions_and_pruned_networks_are_those_of_the_command(
+    queue: Queue, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Image.new("L", (8, 8), 9).save("one.png")
+    Path("no.png").write_text("text", encoding="utf-8")
+    words = {
+        "shown": ("predict", str(run), "one.png", "no.png"),
+        "written": ("predict", str(run), "one.png", "-o", "a.csv"),
+        "smaller": ("prune", str(run), "--structured", "-o", "small.netwright"),
+    }
+    numbers = {name: left(capsys, *each) for name, each in words.items()}
+    answers = {}
+    for name, number in numbers.items():
+        assert entry_at_end(queue, number).state == "finished"
+        assert main(["queue", "show", str(number), "--json"]) == EXIT_DONE
+        answers[name] = checked_output(capsys.readouterr().out)["result"]
+    main([*words["shown"], "--json"])
+    direct = checked_output(capsys.readouterr().out)
+    assert answers["shown"]["predictions"] == direct["predictions"]
+    assert answers["shown"]["error"] == direct["error"], "one file could not be read"
+    assert (answers["written"]["output"], answers["written"]["files"]) == (str(tmp_path / "a.csv"), 1)
+    assert Path("a.csv").read_text(encoding="utf-8").startswith("sample,")
+    assert load(Path("small.netwright")).project.weights.file
+    assert answers["smaller"]["rows"][1]["parameters"] < answers["smaller"]["rows"][0]["parameters"]
+    assert main(["queue", "show", str(numbers["shown"])]) == EXIT_DONE
+    shown = capsys.readouterr()
+    main(list(words["shown"]))
+    here = capsys.readouterr()
+    assert shown.out == here.out
+    assert here.err.splitlines()[-1] in shown.err, "how many samples could not be used"
+    assert main([*words["shown"], "--detach", "--csv"]) != EXIT_DONE
+    assert "With --detach name a file: -o FILE.csv" in capsys.readouterr().err
 
 
 def test_a_refusal_is_told_by_the_queue(queue: Queue, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
