@@ -93,8 +93,8 @@ class ClusterProfile(Record):
         high=16,
         label="GPUs per worker",
         unit="GPUs",
-        help="GPUs per worker. Default 0: workers compute on the CPU. With GPUs, only workers with one of their own "
-        "compute",
+        help="GPUs per worker, with a process for each. Default 0: workers compute on the CPU. With GPUs, only workers "
+        "with GPUs of their own compute",
         group="Workers",
     )
     memory = Float(

@@ -181,8 +181,7 @@ def hardware_text(placement: Placement, inventory: DeviceInventory) -> str:
     """Return the hardware that a run executes on, for its progress: `Some CPU, 2 workers with 1 thread each`."""
     count = len(placement.workers)
     if placement.resolved == "parallel" and inventory.cluster is not None:
-        unit = "GPU" if inventory.cluster.gpus_per_worker else "core"
-        each = plural(inventory.cluster.gpus_per_worker or inventory.cluster.cores_per_worker, unit)
+        each = "1 GPU" if inventory.cluster.gpus_per_worker else plural(inventory.cluster.cores_per_worker, "core")
         return f"cluster {inventory.cluster.name}, {plural(count, 'worker')} with {each} each"
     if placement.workers[0].device == "cpu":
         threads = placement.workers[0].threads

@@ -356,16 +356,17 @@ def _on_gpus(options: EnvironmentOptions, inventory: DeviceInventory, batch: int
 
 
 def _on_cluster(options: EnvironmentOptions, cluster: ClusterSize, batch: int) -> Placement:
-    """Return workers of a cluster. With GPUs only workers with one of their own compute; one of several is used."""
-    count = options.num_workers or cluster.workers
+    """Return workers of a cluster. With GPUs only workers with GPUs of their own compute: a process for each."""
+    per_worker = max(1, cluster.gpus_per_worker)
+    count = (options.num_workers or cluster.workers) * per_worker
     _refuse_small_batch(batch, count, "workers", "cpu")
-    if options.min_workers > count:
+    if options.min_workers * per_worker > count:
         raise UserError(
-            f"environment.min_workers: expected at most {count:,}, the number of workers, received "
+            f"environment.min_workers: expected at most {count // per_worker:,}, the number of workers, received "
             f"{options.min_workers:,}."
         )
     has_gpus = cluster.gpus_per_worker > 0
-    place = WorkerPlace("cuda:0" if has_gpus else "cpu", cluster.cores_per_worker, 0)
+    place = WorkerPlace("cuda:0" if has_gpus else "cpu", max(1, cluster.cores_per_worker // per_worker), 0)
     places = _share_out(batch, [place] * count, whole=options.strategy == "pipeline" and count > 1)
     backend = backend_on_cluster([place.device for place in places])
     kinds = {"ray": "Ray", "slurm": "Slurm", "ssh": "ssh"}
@@ -375,7 +376,9 @@ def _on_cluster(options: EnvironmentOptions, cluster: ClusterSize, batch: int) -
         f"{plural(count, 'worker')} on the cluster {cluster.name} ({kinds[cluster.kind]}){over}, {_each(places)}; "
         f"{each} per worker."
     ]
-    if 0 < options.min_workers < count:
+    if per_worker > 1:
+        sentences.append(f"Each worker of the profile has {per_worker} GPUs, and a process for each.")
+    if 0 < options.min_workers * per_worker < count:
         sentences.append(f"The run goes on with at least {options.min_workers:,} where others are lost.")
     return Placement("parallel", "parallel", backend, places, _joined(sentences))
 

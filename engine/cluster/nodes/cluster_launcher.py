@@ -76,8 +76,10 @@ class ClusterLauncher:
         self._profile = profile
         self._say = say
         self._strategy = strategy
-        self._wanted = most or profile.workers  # the run may have had fewer last
-        self._least = least or self._wanted
+        self._per_worker = max(1, profile.gpus_per_worker)
+        """Processes of a worker of the profile: one for each of its GPUs."""
+        self._wanted = (most or profile.workers) * self._per_worker  # the run may have had fewer last
+        self._least = least * self._per_worker or self._wanted
         tls, self._certificate = tls_of_run() if profile.encrypted else (None, "")
         self._token = secrets.token_bytes(32)
         self._paths = moved_paths(load(folder.project).project, profile.remote_path) if profile.path_map else {}
@@ -112,7 +114,7 @@ class ClusterLauncher:
         if (missing := self._wanted - self._num_slots()) > 0:
             info = self._folder.read_info()
             self._placer.place(
-                missing,
+                -(-missing // self._per_worker),
                 Offer(
                     self._address,
                     self._nodes.port,
@@ -177,12 +179,13 @@ class ClusterLauncher:
     def _may_go_on(self, waits_for: str) -> bool:
         """Return whether the run starts with fewer workers than asked for. Raises `RunError` after a time."""
         waited_s, slots = time.monotonic() - self._since_s, self._num_slots()
-        are_coming = waits_for or self._nodes.num_coming_slots or not self._is_refused
+        num_coming = self._nodes.num_coming_slots * self._per_worker
+        are_coming = waits_for or num_coming or not self._is_refused
         if slots >= self._least and (waited_s > PATIENCE_S or not are_coming):
             self._say(f"The cluster has room for {slots:,} of {self._wanted:,} workers; the run goes on with those.")
             return True
         limit_s = self._patience_s if waits_for else max(self._patience_s, AGENT_S)
-        if waited_s > limit_s and self._nodes.num_coming_slots + slots < self._wanted:
+        if waited_s > limit_s and num_coming + slots < self._wanted:
             raise RunError(
                 f"The cluster {self._profile.name} has room for {slots:,} of {self._wanted:,} workers, and no more "
                 f"came within {limit_s:.0f} seconds{f' ({waits_for})' if waits_for else ''}.{self._way_out}",
@@ -207,7 +210,7 @@ class ClusterLauncher:
         return sum(map(self._slots_of, self._nodes.live))
 
     def _slots_of(self, node: Node) -> int:
-        return node.slots + self._placer.grown().get(node.label, 0)
+        return (node.slots + self._placer.grown().get(node.label, 0)) * self._per_worker
 
     def _assign(self) -> None:
         """Give each rank a node and its number there, and write the places of the workers."""
@@ -217,8 +220,7 @@ class ClusterLauncher:
             self._placer.give_up()
         self._patience_s, self._has_begun = PATIENCE_S, True
         info = self._folder.read_info()
-        per_worker = self._profile.gpus_per_worker
-        devices = [f"cuda:{number * per_worker}" if per_worker else "cpu" for _, number in self._ranks]
+        devices = [f"cuda:{number}" if self._profile.gpus_per_worker else "cpu" for _, number in self._ranks]
         placement = resized(info.placement, devices, whole=info.strategy == "pipeline")
         write_info(self._folder, replace(info, placement=placement))
 

@@ -68,6 +68,12 @@ def trial_cluster(project: Project) -> ClusterProfile | None:
             "experiment.gpus_per_trial",
             f"on a cluster the workers of a trial are set by environment.num_workers={options.gpus_per_trial}.",
         )
+    if options.trials_per_gpu > 1 and profile.gpus_per_worker > 1:
+        raise FieldError(
+            "experiment.trials_per_gpu",
+            f"trials share a GPU, and a worker of the cluster profile {profile.name} has {profile.gpus_per_worker}.",
+            hint=f"netwright-engine cluster edit {profile.name} --set gpus_per_worker=1.",
+        )
     return profile if environment.num_workers < 2 else None
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from netwright.engine.core.errors import EXIT_INPUT, EXIT_UNAVAILABLE, UnavailableError, UserError
 from netwright.engine.placement.choose import available, resolve, shares
-from netwright.engine.placement.inventory import Device, DeviceInventory
+from netwright.engine.placement.inventory import ClusterSize, Device, DeviceInventory
 from netwright.engine.project.environment import TARGETS, EnvironmentOptions
 
 BOTH = ("gloo", "nccl")
@@ -386,3 +386,13 @@ def test_an_inventory_survives_json() -> None:
         assert DeviceInventory.read(machine.write()) == machine
     assert [device.number for device in EIGHT.devices] == list(range(8))
     assert ONE_BUSY.usable == (gpu(0),)
+
+
+def test_each_gpu_of_a_worker_on_a_cluster_has_a_process() -> None:
+    machine = replace(LAPTOP, cluster=ClusterSize("lab", "slurm", 2, 8, 4))
+    placement = resolve(options("parallel", min_workers=1), machine, 64)
+    assert [(place.device, place.threads, place.samples) for place in placement.workers] == [("cuda:0", 2, 8)] * 8
+    assert placement.backend == "nccl"
+    assert len(resolve(options("parallel", num_workers=1), machine, 64).workers) == 4
+    with pytest.raises(UserError, match="at most 2, the number of workers, received 3"):
+        resolve(options("parallel", min_workers=3), machine, 64)

@@ -119,6 +119,24 @@ def test_a_run_goes_on_at_once_with_fewer_workers_where_no_more_can_come(
     assert said[1].startswith("The cluster has room for 1 of 2 workers")
 
 
+def test_a_worker_with_several_gpus_has_a_process_for_each(folder: RunFolder, placer: StandIn, said: list[str]) -> None:
+    profile = ClusterProfile(name="lab", address="127.0.0.1:9", interface="lo", workers=2, gpus_per_worker=3)
+    launcher = ClusterLauncher(folder, profile, said.append, placer=placer)
+    try:
+        launcher.begin()
+        for label in ("1", "2"):
+            placer.agent(label)
+        until(lambda: len(launcher._nodes.live) == 2)
+        assert not launcher.is_ready(), "the first node has no port yet"
+        places = folder.read_info().placement.places
+        assert [place.device for place in places] == ["cuda:0", "cuda:1", "cuda:2"] * 2
+        assert sum(place.samples for place in places) == load(folder.project).project.training.mini_batch_size
+        assert folder.read_info().placement.environment["backend"] == "nccl"
+        assert [workers for workers, _ in placer.offers] == [2, 0], "workers of the profile are asked for"
+    finally:
+        launcher.close()
+
+
 def test_agents_that_were_lost_before_they_connected_are_asked_for_again(
     launcher: ClusterLauncher, placer: StandIn
 ) -> None:

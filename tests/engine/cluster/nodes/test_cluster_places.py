@@ -39,6 +39,7 @@ def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
     save_profile(ClusterProfile(name="lab", address="127.0.0.1:1", python=sys.executable, interface=LOOPBACK))
     save_profile(ClusterProfile(name="hpc", kind="slurm"))
+    save_profile(ClusterProfile(name="many", address="127.0.0.1:1", interface=LOOPBACK, gpus_per_worker=2))
 
 
 def defined(cluster: str = "lab", workers: int = 0, **options: Any) -> Project:
@@ -59,6 +60,7 @@ def test_trials_of_one_worker_have_places_on_ray() -> None:
         (defined("hpc"), "hpc is one of slurm"),
         (defined(parameters=["environment.num_workers=1,2"]), "environment.num_workers cannot vary on a cluster"),
         (defined(gpus_per_trial=2), "environment.num_workers=2"),
+        (defined("many", trials_per_gpu=2), "a worker of the cluster profile many has 2"),
     ],
 )
 def test_what_a_cluster_cannot_do_is_refused_in_words(project: Project, words: str) -> None:
