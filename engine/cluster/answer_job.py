@@ -3,16 +3,16 @@ as the same dataclass, with the files that were written.
 
 The folder of the job is laid out as that of a run; `netwright.engine.cluster.answer_program` computes in it:
 
-    project/request.json        the operation and its request, with the paths of that machine
-    project/models/0/first/     a model: the folder of a run, a project with its data, or a file
-    project/files/              other files of the request
-    run/result.json             the result, or the error
-    run/answers/written/0/      what the request has it write
-    run/answers/models/0/first  what is new in the folder of the run
+    project/request.json    the operation and its request, with the paths of that machine
+    project/models/0/first  a model: the folder of a run, a project with its data, or a file
+    project/files           other files of the request
+    run/result.json         the result, or the error
+    run/answers             written/0: files of `-o`; models/0/first: what is new in the folder of the run
 """
 
 import contextlib
 import io
+import itertools
 import json
 import os
 import secrets
@@ -76,11 +76,9 @@ def answer_as_job(declared: Operation[Any, Any], request: Any) -> Any:
             hint="Set coordinator=cluster for a profile of Ray, or use one of Slurm, or of hosts over ssh.",
         )
     profile = profile.replace(workers=profile.workers_per_node, nodes=1)
-    host = host_of_profile(profile)
     name = f"{(profile.storage or DEFAULT_STORAGE).rstrip('/')}/{time.strftime('%Y-%m-%d_%H-%M-%S')}_answer_"
-    try:
-        folder = str(host.ask("prepare", folder=name + secrets.token_hex(3))["folder"])
-        job = ""
+    with contextlib.closing(host_of_profile(profile)) as host:
+        folder, job = str(host.ask("prepare", folder=name + secrets.token_hex(3))["folder"]), ""
         try:
             parcel = Parcel(profile, folder)
             host.put(parcel.packed(declared, request), folder)
@@ -94,8 +92,6 @@ def answer_as_job(declared: Operation[Any, Any], request: Any) -> Any:
                 if job:
                     host.ask("cancel", job=job, kind=profile.kind, now=True)
                 host.ask("delete", folder=folder)
-    finally:
-        host.close()
 
 
 def _wait(host: Host, profile: ClusterProfile, folder: str, job: str) -> str:
@@ -124,8 +120,7 @@ class Parcel:
     """Files that an answer needs in a folder of a cluster, and the paths here of those that come back."""
 
     def __init__(self, profile: ClusterProfile, folder: str) -> None:
-        self._profile, self._root = profile, f"{folder}/{PROJECT}"
-        self._folder = folder
+        self._profile, self._folder, self._root = profile, folder, f"{folder}/{PROJECT}"
         self._files: dict[str, Path | bytes] = {}
         self._collector = Collector(Path.cwd(), profile, AUDIO_SUFFIXES, f"{PROJECT}/files")
         self._names = {f"{self._root}/files": str(Path.cwd())}
@@ -135,7 +130,7 @@ class Parcel:
         """Folders here by those there whose new files come back."""
         self._environment: EnvironmentOptions | None = None
         """That of the project here, which has another one there."""
-        self._num_models = 0
+        self._numbers = itertools.count()
         self._has_code = False
 
     def packed(self, declared: Operation[Any, Any], request: Any) -> Mapping[str, Path | bytes]:
@@ -210,13 +205,9 @@ class Parcel:
         self._names[there] = str(path.absolute())
         return Path(there)
 
-    def _new_root(self) -> str:
-        self._num_models += 1
-        return f"models/{self._num_models - 1}"
-
     def _place_model(self, named: Path, request: Any) -> Path:
         look_up(named)
-        path, root = located(named), self._new_root()
+        path, root = located(named), f"models/{next(self._numbers)}"
         place = f"{root}/{path.resolve().name}"
         if path.is_dir():
             self._add_run(open_run(path), place, request)
@@ -264,7 +255,7 @@ class Parcel:
     def _place_project(self, path: Path, request: Any) -> Path:
         project, notices = read_project(path, request.settings, request.text)
         progress.notice(*notices)
-        root = self._new_root()
+        root = f"models/{next(self._numbers)}"
         self._add_project(project, path, root, trusted=request.trusted)
         self._kept[f"{root}/experiments"] = path.resolve().parent / "experiments"
         return Path(self._root, root, path.name)
@@ -333,12 +324,11 @@ def restored(kind: Any, value: Any) -> Any:
     if is_dataclass(kind):
         types = get_type_hints(kind)
         return kind(**{name: restored(types[name], item) for name, item in value.items()})  # type: ignore[operator]
-    origin_of_kind, arguments = get_origin(kind), get_args(kind)
-    record = next((each for each in arguments if is_dataclass(each)), None)
+    record = next(filter(is_dataclass, get_args(kind)), None)
     if isinstance(value, list):
-        items = [restored(record, item) if record is not None else item for item in value]
-        return tuple(items) if origin_of_kind is tuple else items
-    return restored(record, value) if record is not None and origin_of_kind is not Mapping else value
+        items = value if record is None else [restored(record, item) for item in value]
+        return tuple(items) if get_origin(kind) is tuple else items
+    return value if record is None else restored(record, value)
 
 
 def _array(value: dict[str, Any]) -> Any:

@@ -19,8 +19,6 @@ from netwright.engine.core.progress import Throttle, listening, noticing
 from netwright.engine.hardware.threads import calm_threads
 from netwright.engine.operations.operation import installed_operation
 
-TOLD_S = 1.0
-
 
 def main(arguments: Sequence[str]) -> int:
     """Compute the answer in the folder of the arguments; return the exit code."""
@@ -34,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     for place in range(asked["written"]):
         (target / "answers" / "written" / str(place)).mkdir(parents=True, exist_ok=True)
     before = _files_in(project, asked["kept"])
-    with noticing() as notices, listening(Throttle(_tell, every_s=TOLD_S)):
+    with noticing() as notices, listening(Throttle(lambda *state: print(json.dumps({"progress": state})), every_s=1.0)):
         try:
             answer = _answer(asked["operation"], asked["values"])
         except UserError as error:
@@ -54,10 +52,6 @@ def _answer(operation: str, values: Mapping[str, Any]) -> dict[str, Any]:
     result = declared.whole(declared.run(declared.read(values)))
     unwritten = {name: to_json(getattr(result, name)) for name in getattr(result, "unwritten", ())}
     return {"kind": type(result).__name__, "values": {**to_json(result), **unwritten}}
-
-
-def _tell(*done: Any) -> None:
-    print(json.dumps({"progress": done}))
 
 
 def _files_in(project: Path, folders: Sequence[str]) -> dict[Path, tuple[int, int]]:
