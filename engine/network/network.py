@@ -169,10 +169,9 @@ class Network:
     @cached_property
     def output_ports(self) -> tuple[Port, ...]:
         """Return the unconnected output ports: the network's outputs, named after their layers."""
-        sources = {c.source for c in self.connections}
-        ports = (Port(id, port) for id in self.order for port in self.layers[id].type.output_ports())
-        loose = (port for port in ports if port not in sources)
-        return tuple(port for port in loose if port.name not in self.layers[port.layer].type.side_ports())
+        ends = ((id, self.layers[id].type, {c.source.name for c in self.outgoing[id]}) for id in self.order)
+        loose = ((id, type, name) for id, type, used in ends for name in type.output_ports() if name not in used)
+        return tuple(Port(id, name) for id, type, name in loose if name not in type.side_ports())
 
     def layer(self, name: str) -> Layer:
         """Return the layer with this name. Raises `UserError`."""

@@ -80,10 +80,11 @@ def _misplaced(network: Network, facts: DatasetInfo | None) -> Iterator[Problem]
     """Return errors for layers that cannot be fitted, because they do not give responses."""
     ends = set(fitted_outputs(network).values())
     for layer in network.layers.values():
-        if isinstance(layer.effective_type, Block) and _holds_fitted(layer.effective_type):
+        type = layer.effective_type
+        if isinstance(type, Block) and _holds_fitted(type):
             message = "An inverse normalisation inside cannot be fitted on the responses. Move it behind the block."
             yield Problem("error", layer.id, layer.name, "", message)
-        elif _is_fitted(layer.effective_type):
+        elif _is_fitted(type):
             if layer.id not in ends:
                 message = "Its numbers are fitted on the responses, so it must be the last layer. Or give the numbers."
                 yield Problem("error", layer.id, layer.name, "numbers", message)
