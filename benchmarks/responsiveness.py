@@ -1,9 +1,10 @@
 """The longest time that the window does not answer: a heartbeat of one millisecond, while things are done.
 
-    .venv/bin/python benchmarks/responsiveness.py [--beside TRAININGS]
+    .venv/bin/python benchmarks/responsiveness.py [--beside TRAININGS] [--trials TRIALS]
 
 Opens the digits example, switches to each tab for the first time and again, edits, follows a run for a few seconds, and
 opens a network of 5,000 layers; `--beside` with so many trainings of digits on the machine, of one thread each.
+`--trials` does what one does in the table of an experiment of so many trials instead.
 Prints the longest gap of each in milliseconds, and the most time that the processor was at work in one for the window,
 which other work on the machine lengthens less; the design allows 50. The exit code says whether that holds.
 """
@@ -27,7 +28,10 @@ from PySide6.QtWidgets import QApplication
 
 import netwright.app.main  # noqa: F401  # in the order in which the program imports it
 from netwright.app.documents import EXAMPLES
+from netwright.app.experiments.search_page import SearchPage
 from netwright.app.window import MainWindow
+from netwright.engine.runs.experiments import ExperimentFolder
+from netwright.engine.runs.trial_log import TrialLog
 
 LIMIT_MS, LAYERS = 50.0, 5000
 RUN_S = 5.0
@@ -61,11 +65,11 @@ class Heart:
 class Bench:
     """Does one thing after another from the event loop, and notes how long the heart stood still."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, window: MainWindow, num_trials: int) -> None:
         self.window = window
         self.heart = Heart()
         self.found: dict[str, tuple[float, float]] = {}
-        self._story = self._tell()
+        self._story = self._tell_of(num_trials) if num_trials else self._tell()
         QTimer.singleShot(0, self._next)
 
     def _tell(self) -> Iterator[tuple[str, Step | None, Callable[[], bool]]]:
@@ -96,6 +100,34 @@ class Bench:
         large = large_project()
         yield "", window.editor.mark_saved, shown
         yield f"open {LAYERS:,} layers", lambda: window.open_path(large), self._after(5.0)
+
+    def _tell_of(self, count: int) -> Iterator[tuple[str, Step | None, Callable[[], bool]]]:
+        from tests.trials import RATE, SOLVER
+
+        yield "", None, lambda: self.window.server.is_ready
+        page = SearchPage(self.window)
+        page.resize(1280, 800)
+        page.show()
+        table, model, watcher = page.table, page.trials.model, page.trials.watcher
+        yield "", None, self._after(1.0)
+        folder = many_trials(count)
+        yield "read the log", lambda: page.show_experiment(folder), lambda: not watcher.is_behind
+        yield "all read, until shown", None, self._after(2.0)
+        column = model.columns.index("validation.accuracy")
+        yield "sort by a score", lambda: table.sortByColumn(column, Qt.SortOrder.DescendingOrder), self._after(1.0)
+        for at in range(3):
+            yield f"scroll, {at}", lambda at=at: table.verticalScrollBar().setValue(5000 * at), self._after(0.5)
+        yield "find by a condition", lambda: page.trials.search.setText("accuracy>0.5"), self._after(1.0)
+        yield "find nothing more", page.trials.search.clear, self._after(1.0)
+        yield "select a trial", lambda: table.selectRow(7), self._after(1.0)
+        yield "select all", table.selectAll, self._after(1.0)
+        yield "sort, all selected", lambda: table.sortByColumn(0, Qt.SortOrder.AscendingOrder), self._after(1.0)
+        yield "group", lambda: table.group_by([f"option:{SOLVER}"]), self._after(1.0)
+        yield "group by 10,000 values", lambda: table.group_by([f"option:{RATE}"]), self._after(1.0)
+        yield "no groups", lambda: table.group_by([]), self._after(1.0)
+        yield "a trial more", lambda: one_more(folder, count + 1), self._after(3.0)
+        yield "", page.close, self._after(0.1)
+        page.trials.shutdown()
 
     def _after(self, seconds: float) -> Callable[[], bool]:
         begun: list[float] = []
@@ -158,6 +190,27 @@ def large_project() -> Path:
     return path
 
 
+def many_trials(count: int) -> Path:
+    """Write an experiment with so many trials; return its folder."""
+    from tests.trials import ACCURACY, FILTERS, RATE, SOLVER, trial, written
+
+    trials = []
+    for number in range(1, count + 1):
+        values = {RATE: round(number * 1e-6, 6), SOLVER: ("sgdm", "adam")[number % 2], FILTERS: (4, 8, 16)[number % 3]}
+        scores = {"accuracy": number * 7919 % count / count, "loss": number / count}
+        trials.append(trial(number, values, **scores) if number % 10 else trial(number, values, "failed"))
+    return written(Path(os.environ["HOME"]), trials, [ACCURACY, "validation.loss"]).path
+
+
+def one_more(folder: Path, number: int) -> None:
+    """Append a trial to the log of an experiment."""
+    log = TrialLog(ExperimentFolder(folder).trials)
+    log.append(number, values={})
+    log.append(number, run=str(number), state="finished", scores={"validation.accuracy": 0.5}, seconds=1.0)
+    log.append(number, state="finished")
+    log.close()
+
+
 def train(number: int) -> "subprocess.Popen[bytes]":
     """Start a training that goes on until it is killed."""
     options = ["--environment", "cpu", "--set", "environment.threads=1", "--set", "training.max_epochs=1000000"]
@@ -170,10 +223,12 @@ def main() -> int:
     """Print the longest gap of each step."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--beside", type=int, default=0)
-    trainings = [train(number) for number in range(parser.parse_args().beside)]
+    parser.add_argument("--trials", type=int, default=0)
+    arguments = parser.parse_args()
+    trainings = [train(number) for number in range(arguments.beside)]
     application = QApplication(sys.argv)
     window = MainWindow("light")
-    bench = Bench(window)
+    bench = Bench(window, arguments.trials)
     window.show()
     application.exec()
     window.editor.mark_saved()

@@ -1,6 +1,6 @@
 """The page of an experiment: its definition, its trials while they train, and what they have reached."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -183,6 +183,7 @@ class SearchPage(ExperimentPage):
         if self._options is not None:
             self.definition.copy(self._options, self.title.text())
             self._is_copying = True
+            self._show_times()
             self._show_side()
 
     def _close_copy(self) -> None:
@@ -302,25 +303,38 @@ class SearchPage(ExperimentPage):
     def _show(self, objectives: Sequence[str]) -> None:
         trials, is_alive = self._trials, self.trials.watcher.is_alive
         self.stop_button.setVisible(is_alive)
-        self._show_times()
+        if self._is_copying or self._folder is None:
+            self._show_times()
         self.pages.setCurrentIndex(1 if trials else 0)
         if not trials:
             self._show_first()
         self._show_side()
         self.state.setText(self.state.text() if self._folder else "")
         if trials:
-            front = {trial.number for trial in pareto_front(trials, objectives)} if len(objectives) > 1 else set()
-            best = best_trial(trials, objectives)
-            marked = front or ({best.number} if best is not None else set())
-            self._has_best = best is not None
-            self.trials.show_trials(objectives, frozenset(marked))
-            show = partial(self._show_in_plots, tuple(objectives), marked)
-            if len(trials) > MANY:  # in a turn of its own
-                QTimer.singleShot(0, self, show)
-            else:
-                show()
             self.plot_card.title = axis_label(TrialAxis(objectives[0], {}, is_score=True))
+            self._go_on(partial(self._mark_best, tuple(objectives)))
+        else:
+            self._show_use()
+
+    def _go_on(self, show: Callable[[], None]) -> None:
+        """Show what comes next; of many trials in a turn of its own."""
+        if len(self._trials) > MANY:
+            QTimer.singleShot(0, self, show)
+        else:
+            show()
+
+    def _mark_best(self, objectives: Sequence[str]) -> None:
+        trials = self._trials
+        front = {trial.number for trial in pareto_front(trials, objectives)} if len(objectives) > 1 else set()
+        best = best_trial(trials, objectives) if trials else None
+        marked = front or ({best.number} if best is not None else set())
+        self._has_best = best is not None
+        self._go_on(partial(self._show_in_table, objectives, marked))
+
+    def _show_in_table(self, objectives: Sequence[str], marked: set[int]) -> None:
+        self.trials.show_trials(objectives, frozenset(marked))
         self._show_use()
+        self._go_on(partial(self._show_in_plots, objectives, marked))
 
     def _show_in_plots(self, objectives: Sequence[str], marked: set[int]) -> None:
         """Give the plots the trials as they are now."""

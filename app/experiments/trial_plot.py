@@ -38,7 +38,10 @@ class TrialPlot(Plot):
         self._marked: set[int] = set()
         self.paths: list[str] = []
         """The values by which trials can be plotted: those that are numbers."""
+        self._drawn: list[Trial] = []
+        """The trials that have a place, with their places, values and marks below."""
         self._places = self._values = np.empty(0)
+        self._is_marked = np.empty(0, dtype=bool)
         super().__init__()
         self.setMinimumHeight(MINIMUM_HEIGHT)
         self._best, self._points, self._stars = Line(), Markers(size=7), Markers(size=12, symbol="star")
@@ -50,18 +53,18 @@ class TrialPlot(Plot):
         """Show trials; `marked` are the numbers of the best ones."""
         self._trials = [trial for trial in trials if trial.state in COUNTED and objective in trial.scores]
         self._objective, self._marked = objective, marked
-        numeric: dict[str, bool] = {}
-        for trial in self._trials:
-            for path, value in trial.values.items():
-                numeric[path] = numeric.get(path, True) and _is_number(value)
-        self.paths = [path for path, is_number in numeric.items() if is_number]
-        if self._along not in self.paths:
-            self._along = NUMBER
-        self.refresh()
+        paths = dict.fromkeys(path for trial in self._trials for path in trial.values)
+        texts = {path for trial in self._trials for path, value in trial.values.items() if not _is_number(value)}
+        self.paths = [path for path in paths if path not in texts]
+        self.plot_along(self._along if self._along in self.paths else NUMBER)
 
     def plot_along(self, path: str) -> None:
         """Choose the x axis: the path of a value, or `NUMBER`."""
         self._along = path
+        self._drawn = [trial for trial in self._trials if not path or path in trial.values]
+        self._places = np.array([self._place(trial) for trial in self._drawn], dtype=float)
+        self._values = np.array([trial.scores[self._objective] for trial in self._drawn], dtype=float)
+        self._is_marked = np.array([trial.number in self._marked for trial in self._drawn], dtype=bool)
         self.refresh()
 
     def dress(self) -> None:
@@ -75,11 +78,8 @@ class TrialPlot(Plot):
 
     def draw(self) -> str:
         """Points of the trials and the best so far."""
-        trials = [trial for trial in self._trials if not self._along or self._along in trial.values]
         for item in (self._points, self._stars, self._best):
             item.setVisible(False)
-        self._places = np.array([self._place(trial) for trial in trials], dtype=float)
-        self._values = np.array([trial.scores[self._objective] for trial in trials], dtype=float)
         if not np.isfinite(self._values).any():
             return tr("Trials that have ended are shown here.")
         numbers = self._along == NUMBER
@@ -91,7 +91,7 @@ class TrialPlot(Plot):
         metric = self._objective.rpartition(".")[2]
         name = tr("trial") if numbers else in_sentence(path_label(self._along))
         self.show_axes(x, Unit(name=name), y, tick_labels(y, is_percent=is_share(metric)))
-        is_marked = np.array([trial.number in self._marked for trial in trials])
+        is_marked = self._is_marked
         self.lay(self._points, self._places[~is_marked], self._values[~is_marked])
         self.lay(self._stars, self._places[is_marked], self._values[is_marked])
         if numbers:
@@ -103,10 +103,9 @@ class TrialPlot(Plot):
         return float(trial.number if self._along == NUMBER else trial.values[self._along])
 
     def _nearest(self, place: float) -> Trial | None:
-        trials = [trial for trial in self._trials if not self._along or self._along in trial.values]
-        if not len(self._places) or len(trials) != len(self._places):
+        if not self._drawn:
             return None
-        return trials[int(np.argmin(np.abs(self.x.to_view(self._places) - self.x.to_view(np.array([place]))[0])))]
+        return self._drawn[int(np.argmin(np.abs(self.x.to_view(self._places) - self.x.to_view(np.array([place]))[0])))]
 
     def readout(self, place: float) -> tuple[float, Markup]:
         """The trial that is nearest to the pointer, with its values."""

@@ -1,6 +1,7 @@
 """Follows the trials of an experiment: their log, and through a process of its own their curves and progress."""
 
 import contextlib
+import gc
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -87,6 +88,8 @@ class TrialWatcher(QObject):
             self.failed.emit(tr("{path} cannot be read: {reason}.", path=folder.trials, reason=error.strerror))
             return
         is_behind, is_alive = reader.is_behind, folder.is_alive()
+        if is_behind or not self._is_begun:
+            gc.freeze()  # trials stay: to look for garbage among 10,000 of them takes longer than a turn may
         if self._timer.isActive():
             self._timer.start(0 if is_behind else self._look_ms)
         self._is_told = self._is_told and not has_changed and is_alive == self.is_alive

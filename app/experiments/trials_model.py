@@ -100,6 +100,7 @@ class TrialsModel(TableModel):
         if not shown_now.trials:
             self._paths, self._scores, self._has_hosts = {}, {}, False
         self.shown = shown_now
+        self._make_rows()
         self._refresh()
 
     def look_for(self, query: str) -> None:
@@ -130,8 +131,9 @@ class TrialsModel(TableModel):
 
     def sort_by(self, column: str, *, is_down: bool) -> None:
         """Sort by a column."""
-        self.order = column, is_down
-        self._refresh()
+        if self.order != (column, is_down):
+            self.order = column, is_down
+            self._refresh()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort by the number of a column; by trial for none."""
@@ -191,7 +193,6 @@ class TrialsModel(TableModel):
     # ---- refreshing ----
 
     def _refresh(self) -> None:
-        self._make_rows()
         rows = [row for row in self._made.values() if self.shows_hidden or not row.marks.is_hidden]
         rows = [row for row in rows if self._kept is None or row.trial.number in self._kept]
         self._matching = ordered(matching(rows, self._query), self.order[0], is_down=self.order[1])

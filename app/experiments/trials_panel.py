@@ -118,7 +118,7 @@ class TrialsPanel(QFrame):
             with contextlib.suppress(OSError):
                 self.marks = read_marks(folder)
             layout = TableLayout.read(self._layouts().get(folder.path.name))
-        self.model.shown = Shown()
+        self.model.show(Shown())
         self.model.keep_only(None)
         self.table.restore(layout)
 

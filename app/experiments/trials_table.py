@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QMenu
 
 from netwright.app.experiments.trial_cells import STEP, TrialDelegate
 from netwright.app.experiments.trial_texts import column_label
-from netwright.app.experiments.trials_model import TrialsModel
+from netwright.app.experiments.trials_model import Row, TrialsModel
 from netwright.app.history.row_table import ARROW, CELLS_MEASURED, LEAST_WIDTH, RowTable, add_choice
 from netwright.designer import theme
 from netwright.designer.items import Index
@@ -101,11 +101,14 @@ class TrialsTable(RowTable):
         self._widths: dict[str, int] = {}
         """Widths of the columns by their cells."""
         self._kept: list[int] = []
+        self._selected: list[TrialRow] | None = None
+        """The selected trials, until selection or rows change."""
         self._place = 0
         model.figures = theme.figures(self.font())
         self._make_header()
         model.modelAboutToBeReset.connect(self._keep)
         model.modelReset.connect(self._bring_back)
+        model.dataChanged.connect(self._forget_selected)
         self.doubleClicked.connect(lambda index: self._open(index.row()))
 
     def _make_header(self) -> None:
@@ -123,11 +126,23 @@ class TrialsTable(RowTable):
     @property
     def selected(self) -> list[TrialRow]:
         """The selected trials, from top to bottom; those of a selected group, if no trial is selected."""
+        if self._selected is None:
+            self._selected = self._find_selected()
+        return self._selected
+
+    def _find_selected(self) -> list[TrialRow]:
         selection = self.selectionModel().selection()
         ranges = sorted((span.top(), span.bottom()) for span in map(selection.at, range(selection.size())))
         rows = [row for top, bottom in ranges for row in self._model.rows[top : bottom + 1]]
         trials = [row for row in rows if isinstance(row, TrialRow)]
         return trials or [row for group in rows if isinstance(group, Group) for row in group.rows]
+
+    def _forget_selected(self) -> None:
+        self._selected = None
+
+    def _on_selected(self) -> None:
+        self._forget_selected()
+        super()._on_selected()
 
     @property
     def number(self) -> int | None:
@@ -147,10 +162,11 @@ class TrialsTable(RowTable):
         self._is_busy = True
 
     def _bring_back(self) -> None:
+        self._forget_selected()
         self._arrange()
         numbers = set(self._kept)
         rows = enumerate(self._model.rows if numbers else ())
-        self.select_rows(at for at, row in rows if isinstance(row, TrialRow) and row.trial.number in numbers)
+        self.select_rows(at for at, row in rows if numbers.issuperset(_numbers_in(row)))
         self.verticalScrollBar().setValue(self._place)
         self._is_busy = False
         self.chosen.emit()
@@ -270,9 +286,8 @@ class TrialsTable(RowTable):
 
     def group_by(self, columns: Sequence[str]) -> None:
         """Show the trials in groups by the values of columns."""
-        self._model.group_by(columns)
         self._widths = {}
-        self._arrange()
+        self._model.group_by(columns)
         self.arranged.emit()
 
     def fill_columns_menu(self, menu: QMenu) -> None:
@@ -371,3 +386,7 @@ class TrialsTable(RowTable):
         if self.selected:
             column = self._model.columns[index.column()] if index.isValid() else ""
             self.menu_requested.emit(event.globalPos(), column)
+
+
+def _numbers_in(row: Row) -> tuple[int, ...]:
+    return (row.trial.number,) if isinstance(row, TrialRow) else tuple(each.trial.number for each in row.rows)

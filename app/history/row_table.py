@@ -1,8 +1,17 @@
 """Base of the tables of runs and of trials: rows that are selected as a whole, and columns that a menu shows."""
 
 from collections.abc import Callable, Iterable
+from itertools import groupby
 
-from PySide6.QtCore import QAbstractItemModel, QItemSelection, QItemSelectionModel, QPoint, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QItemSelection,
+    QItemSelectionModel,
+    QItemSelectionRange,
+    QPoint,
+    Qt,
+    Signal,
+)
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
 
 from netwright.app.widgets import RowDelegate
@@ -38,6 +47,8 @@ class RowTable(QTableView):
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
         header = self.horizontalHeader()
+        # With the table's own one, each painting of the header asks every row of each column whether it is selected.
+        header.setSelectionModel(QItemSelectionModel(model, header))
         header.setHighlightSections(False)
         header.setTextElideMode(Qt.TextElideMode.ElideRight)
         header.setMinimumSectionSize(LEAST_WIDTH)
@@ -62,8 +73,9 @@ class RowTable(QTableView):
     def select_rows(self, rows: Iterable[int]) -> None:
         """Select rows in place of those that are selected."""
         selection, last = QItemSelection(), self.model().columnCount() - 1
-        for row in rows:
-            selection.select(self.model().index(row, 0), self.model().index(row, last))
+        for _, run in groupby(enumerate(rows), lambda pair: pair[1] - pair[0]):  # a range for rows in a row
+            spans = [row for _, row in run]
+            selection.append(QItemSelectionRange(self.model().index(spans[0], 0), self.model().index(spans[-1], last)))
         self.selectionModel().select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
 

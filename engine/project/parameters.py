@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 from netwright.engine.core.errors import FieldError, UserError
@@ -174,8 +175,12 @@ def _lists(value: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    is_plain = isinstance(value, str) and not re.search(r'[,"\[\]]|^\s|\s$|^$', value)
-    return str(value) if is_plain else json.dumps(_lists(value))
+    return value if isinstance(value, str) and _is_plain(value) else json.dumps(_lists(value))
+
+
+@lru_cache(maxsize=256)
+def _is_plain(text: str) -> bool:
+    return not re.search(r'[,"\[\]]|^\s|\s$|^$', text)
 
 
 class Parameters(Field[tuple[Parameter, ...]]):

@@ -176,10 +176,14 @@ def _measured(name: str, compare: Callable[[float, float], bool], limit: float) 
     if limit > 1 and is_share(name.rpartition(".")[2]):
         limit /= 100
 
+    names = f"test.{name}", f"validation.{name}"
+
     def holds(run: Searched) -> bool:
-        held_out = [run.scores[key] for split in ("test", "validation") if (key := f"{split}.{name}") in run.scores]
-        value = score(run, name)
-        return all(compare(v, limit) for v in held_out) if held_out else value is not None and compare(value, limit)
+        scores = run.scores
+        held_out = [scores[key] for key in names if key in scores]
+        if not held_out and (value := score(run, name)) is not None:
+            held_out = [value]
+        return bool(held_out) and all(compare(value, limit) for value in held_out)
 
     return holds
 

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import itemgetter
+from operator import itemgetter, le
 from typing import Any
 
 from netwright.engine.core.csv_text import csv_text
@@ -156,8 +156,9 @@ def ordered(rows: Sequence[TrialRow], column: str, *, is_down: bool) -> list[Tri
     numbers: list[tuple[float, TrialRow]] = []
     texts: list[tuple[str, TrialRow]] = []
     rest = []
+    is_plain = is_score(column)
     for row in rows:
-        value = row.value(column)
+        value = row.trial.scores.get(column) if is_plain else row.value(column)
         if isinstance(value, str):
             texts.append((value.casefold(), row))
         elif value is not None and not math.isnan(value):
@@ -230,19 +231,17 @@ def best_trial(trials: Iterable[Trial], objectives: Sequence[str]) -> Trial | No
 
 def pareto_front(trials: Iterable[Trial], objectives: Sequence[str]) -> list[Trial]:
     """Return the trials that no other one beats in every objective, by their numbers."""
-    finished = [trial for trial in trials if trial.state == "finished" and _has_numbers(trial, objectives)]
+    finished = [trial for trial in trials if trial.state == "finished"]
     signs = [1.0 if Objective(name).is_low_better else -1.0 for name in objectives]
-    costs = {t.number: tuple(s * t.scores[n] for s, n in zip(signs, objectives, strict=True)) for t in finished}
+    named = tuple(zip(signs, objectives, strict=True))
+    costs = {t.number: tuple([s * t.scores.get(name, math.nan) for s, name in named]) for t in finished}
+    costs = {number: cost for number, cost in costs.items() if not any(map(math.isnan, cost))}
     front: list[tuple[float, ...]] = []
     for own in sorted(set(costs.values())):  # one that beats another comes before it in this order
-        if not any(all(a <= b for a, b in zip(other, own, strict=True)) for other in front):
+        if not any(all(map(le, other, own)) for other in front):
             front.append(own)
     best = set(front)
-    return [trial for trial in finished if costs[trial.number] in best]
-
-
-def _has_numbers(trial: Trial, objectives: Iterable[str]) -> bool:
-    return not any(math.isnan(trial.scores.get(name, math.nan)) for name in objectives)
+    return [trial for trial in finished if costs.get(trial.number) in best]
 
 
 def described_experiment(folder: ExperimentFolder, trials: Sequence[Trial], marks: Marks) -> Mapping[str, Any]:
