@@ -8,7 +8,7 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -155,16 +155,20 @@ class Explanation:
     file: Path | None = None
 
 
-_kept: dict[Hashable, Subject] = {}
+_kept: dict[tuple[ModelChoice, Hashable, str, EvaluationData | None], Subject] = {}
 
 
 def subject_of(choice: ModelChoice, split: str = "", other: EvaluationData | None = None) -> Subject:
-    """Return the network of a model with its samples, that of the call before where the files are the same. Raises
-    `UserError`."""
+    """Return the network of a model with its samples, that of the call before where the files are the same; of another
+    checkpoint with the data that was opened then. Raises `UserError`."""
     key = (choice, choice.stamps, split, other)
     if key not in _kept:
+        before = list(_kept.items())
         _kept.clear()  # one at a time: data and networks are large
         _kept[key] = Subject(open_model(choice), split, other)
+        for (other_choice, _, *asked), subject in before:
+            if [replace(other_choice, iteration=choice.iteration), *asked] == [choice, split, other]:
+                _kept[key].take_data(subject)
     return _kept[key]
 
 

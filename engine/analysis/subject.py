@@ -73,6 +73,15 @@ class Subject:
 
     # ---- samples ----
 
+    def take_data(self, before: "Subject") -> None:
+        """Take over the data of another checkpoint of the same run, as far as it was opened."""
+        records = self.trained.data_record, before.trained.data_record
+        own, other = (record.split_hash if record is not None else "" for record in records)
+        if own == other and self.options == before.options:
+            opened = ("data", "split", "dataset")
+            self.__dict__ |= {name: value for name, value in vars(before).items() if name in opened}
+            self.notes[:] = before.notes
+
     @cached_property
     def data(self) -> LoadedData:
         """The data, divided as the run divided it."""

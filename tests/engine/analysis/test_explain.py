@@ -18,7 +18,7 @@ from sklearn.inspection import partial_dependence as sklearn_dependence
 from netwright.engine.analysis.activations import attention, reduced
 from netwright.engine.analysis.embeddings import embedding, principal_components
 from netwright.engine.analysis.explanation_files import explain_run
-from netwright.engine.analysis.explanations import FOLDER, METHODS, Question, explain
+from netwright.engine.analysis.explanations import FOLDER, METHODS, Question, explain, subject_of
 from netwright.engine.analysis.operations.explain import ExplainRequest
 from netwright.engine.analysis.subject import Subject, rows_of
 from netwright.engine.cli.main import main
@@ -124,6 +124,8 @@ def test_the_canvas_shows_the_checkpoint_of_another_iteration(tmp_path: Path) ->
     assert len({model.hash for model in models}) == 3, "so that no answer about one is taken for another's"
     told = explain_run(ExplainRequest(model=run, method="thumbnails", iteration=iterations[0]))
     assert told.weights == f"checkpoints/{iterations[0]:09d}"
+    first, second = (subject_of(ModelChoice(run, iteration=iteration)).data for iteration in iterations[:2])
+    assert second is first, "a step of the scrubber opens no data again"
     with pytest.raises(UserError, match="cannot be used"):
         open_model(ModelChoice(run, iteration=iterations[-1] + 1))
 
