@@ -66,7 +66,8 @@ class SidePanel(QScrollArea):
 
 class FlowRow(QWidget):
     """Widgets one after the other, each as wide as it needs, in as many rows as they take; hidden ones take no room.
-    With `has_end` the last one stands at the right end of its row."""
+    With `has_end` the last one stands at the right end of its row. One with the property `closes` begins with a
+    comma and stands close to the one before."""
 
     def __init__(self, gap: int = 8, *, has_end: bool = False) -> None:
         super().__init__()
@@ -99,6 +100,8 @@ class FlowRow(QWidget):
         rows: list[list[tuple[int, QSize]]] = []
         x = 0
         for widget in self.widgets:
+            if x and widget.property("closes"):
+                x -= self.gap - 2
             size = QSize(0, 0) if widget.isHidden() else widget.sizeHint()
             if not rows or x + size.width() > width:
                 rows.append([])

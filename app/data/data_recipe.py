@@ -123,6 +123,7 @@ class Recipe(QFrame):
         for text, name in parts:
             if text:
                 widgets.append(_plain(text))
+                widgets[-1].setProperty("closes", text.startswith((",", "，", "、")))
             if name:
                 self.buttons[name] = self._button(name, words[name])
                 widgets.append(self.buttons[name])

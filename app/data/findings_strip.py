@@ -44,6 +44,7 @@ class FindingsLine(QFrame):
         self.review = QPushButton(tr("Review all"))
         self.review.setCheckable(True)
         self.review.setToolTip(tr("Show everything that was checked, file by file and column by column"))
+        self.review.setMinimumHeight(LEAST_HEIGHT)
         theme.mark(self.review, "role", "link")
         self.review.toggled.connect(self.review_wanted)
         outer = QHBoxLayout(self)

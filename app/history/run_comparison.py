@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
+    QScrollArea,
     QSlider,
     QSplitter,
     QTableWidget,
@@ -140,7 +141,11 @@ class ComparePage(QWidget):
         parts.addWidget(self._make_plots())
         parts.addWidget(self._make_table())
         parts.setSizes([420, 360])
-        self.segments.add("curves", tr("Curves and options"), parts)
+        page = QScrollArea()  # a low window shows a part of the plots, not parts of each
+        page.setWidgetResizable(True)
+        page.setFrameShape(QFrame.Shape.NoFrame)
+        page.setWidget(parts)
+        self.segments.add("curves", tr("Curves and options"), page)
         if answers is not None:
             self.segments.add("answers", translation(answers.title), answers)
         self.watched = WatchedPair()
