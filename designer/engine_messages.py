@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from xml.etree import ElementTree
 
 from netwright.designer.language import (
     ENGLISH,
@@ -107,6 +106,8 @@ def _shown(language: str, text: str) -> str:
 
 @cache
 def _catalogue(language: str) -> "Catalogue":
+    from xml.etree import ElementTree  # a start of the window in English does not pay for it
+
     messages = ElementTree.parse(FOLDER / f"netwright_{language}.ts").getroot().iter("message")
     return Catalogue(
         (message.findtext("source", ""), message.findtext("translation", ""))
