@@ -1,6 +1,6 @@
 """The page of an experiment: its definition, its trials while they train, and what they have reached."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -61,7 +61,7 @@ class SearchPage(ExperimentPage):
         """The definition of the experiment that is shown, once it was read."""
         self._stamp, self._total = 0, 0
         self._run_times: tuple[float, ...] = ()
-        self._is_stopping = self._has_best = False
+        self._is_stopping, self._best = False, set[int]()
         self._is_copying = False
         """Whether a copy of the sweep that is shown is being edited."""
         self.definition, self.line = DefinitionPanel(shell), SweepLine()
@@ -183,7 +183,6 @@ class SearchPage(ExperimentPage):
         if self._options is not None:
             self.definition.copy(self._options, self.title.text())
             self._is_copying = True
-            self._show_times()
             self._show_side()
 
     def _close_copy(self) -> None:
@@ -303,38 +302,25 @@ class SearchPage(ExperimentPage):
     def _show(self, objectives: Sequence[str]) -> None:
         trials, is_alive = self._trials, self.trials.watcher.is_alive
         self.stop_button.setVisible(is_alive)
-        if self._is_copying or self._folder is None:
-            self._show_times()
+        self._show_times()
         self.pages.setCurrentIndex(1 if trials else 0)
-        if not trials:
-            self._show_first()
         self._show_side()
         self.state.setText(self.state.text() if self._folder else "")
         if trials:
             self.plot_card.title = axis_label(TrialAxis(objectives[0], {}, is_score=True))
-            self._go_on(partial(self._mark_best, tuple(objectives)))
+            _carry_out(self._show_trials(tuple(objectives)), self, at_once=len(trials) <= MANY)
         else:
+            self._show_first()
             self._show_use()
 
-    def _go_on(self, show: Callable[[], None]) -> None:
-        """Show what comes next; of many trials in a turn of its own."""
-        if len(self._trials) > MANY:
-            QTimer.singleShot(0, self, show)
-        else:
-            show()
-
-    def _mark_best(self, objectives: Sequence[str]) -> None:
-        trials = self._trials
-        front = {trial.number for trial in pareto_front(trials, objectives)} if len(objectives) > 1 else set()
-        best = best_trial(trials, objectives) if trials else None
-        marked = front or ({best.number} if best is not None else set())
-        self._has_best = best is not None
-        self._go_on(partial(self._show_in_table, objectives, marked))
-
-    def _show_in_table(self, objectives: Sequence[str], marked: set[int]) -> None:
+    def _show_trials(self, objectives: Sequence[str]) -> Iterator[None]:
+        yield  # of many trials a turn each: the best ones, the table, the plots
+        marked = self._best = _best(self._trials, objectives)
+        yield
         self.trials.show_trials(objectives, frozenset(marked))
         self._show_use()
-        self._go_on(partial(self._show_in_plots, objectives, marked))
+        yield
+        self._show_in_plots(objectives, marked)
 
     def _show_in_plots(self, objectives: Sequence[str], marked: set[int]) -> None:
         """Give the plots the trials as they are now."""
@@ -397,7 +383,7 @@ class SearchPage(ExperimentPage):
         self._show_details()
         number = self.table.number
         self.use_button.setText(tr("Apply best") if number is None else tr("Apply trial {number}", number=number))
-        self.use_button.setEnabled(number is not None or (bool(self._trials) and self._has_best))
+        self.use_button.setEnabled(number is not None or bool(self._trials and self._best))
         self.use_button.setToolTip(translation(USE if self.use_button.isEnabled() else NO_VALUE))
 
     def _use_values(self) -> None:
@@ -420,3 +406,18 @@ class SearchPage(ExperimentPage):
 
 def _along_label(path: str) -> str:
     return tr("By {name}", name=in_sentence(path_label(path))) if path else tr("By trial")
+
+
+def _carry_out(steps: Iterator[None], owner: QWidget, *, at_once: bool) -> None:
+    """Carry out steps, unless at once each in a turn of the event loop of its own."""
+    for _ in steps:
+        if not at_once:
+            QTimer.singleShot(0, owner, partial(_carry_out, steps, owner, at_once=False))
+            return
+
+
+def _best(trials: Sequence[Trial], objectives: Sequence[str]) -> set[int]:
+    """Return the numbers of the best trials."""
+    front = {trial.number for trial in pareto_front(trials, objectives)} if len(objectives) > 1 else set()
+    best = best_trial(trials, objectives)
+    return front or ({best.number} if best is not None else set())

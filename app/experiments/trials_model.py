@@ -143,8 +143,7 @@ class TrialsModel(TableModel):
 
     def toggle(self, row: int) -> None:
         """Fold or unfold the group in a row."""
-        group = self.rows[row]
-        if isinstance(group, Group):
+        if isinstance(group := self.rows[row], Group):
             self._folded ^= {group.key}
             self._refresh()
 

@@ -127,15 +127,12 @@ class TrialsTable(RowTable):
     def selected(self) -> list[TrialRow]:
         """The selected trials, from top to bottom; those of a selected group, if no trial is selected."""
         if self._selected is None:
-            self._selected = self._find_selected()
+            selection = self.selectionModel().selection()
+            ranges = sorted((span.top(), span.bottom()) for span in map(selection.at, range(selection.size())))
+            rows = [row for top, bottom in ranges for row in self._model.rows[top : bottom + 1]]
+            trials = [row for row in rows if isinstance(row, TrialRow)]
+            self._selected = trials or [row for group in rows if isinstance(group, Group) for row in group.rows]
         return self._selected
-
-    def _find_selected(self) -> list[TrialRow]:
-        selection = self.selectionModel().selection()
-        ranges = sorted((span.top(), span.bottom()) for span in map(selection.at, range(selection.size())))
-        rows = [row for top, bottom in ranges for row in self._model.rows[top : bottom + 1]]
-        trials = [row for row in rows if isinstance(row, TrialRow)]
-        return trials or [row for group in rows if isinstance(group, Group) for row in group.rows]
 
     def _forget_selected(self) -> None:
         self._selected = None

@@ -6,12 +6,13 @@ from netwright.designer.language import layer_label, tr
 from netwright.designer.scene.health_badges import HealthBadge
 from netwright.designer.scene.short_values import short_value
 from netwright.designer.scene.tint import Tint
+from netwright.engine.drawing.labels import common_beginning
 from netwright.engine.layers.base import LayerType
 from netwright.engine.network.analysis import LayerShapes
 from netwright.engine.network.block import Block
 from netwright.engine.network.layer_table import short_count
 from netwright.engine.network.layout import Flow, Heading
-from netwright.engine.network.network import Layer
+from netwright.engine.network.network import Layer, Network
 from netwright.engine.project.check import CheckResult
 
 _RANK = {"error": 2, "warning": 1}
@@ -48,20 +49,18 @@ class Content:
 
 
 def content_of(
+    network: Network,
     layer: Layer,
     facts: LayerShapes | None,
     tint: Tint,
     *,
     severity: str,
-    is_selected: bool,
     stage: int | None,
     health: HealthBadge | None,
     flow: Heading,
     is_frozen: bool = False,
-    owner: str = "",
-    beginning: str = "",
 ) -> Content:
-    """Return the content of a layer on the canvas; `owner` is the name of the layer whose weights it uses."""
+    """Return the content of a layer on the canvas, where it is not selected."""
     type = layer.type
     figure = tint.figure(layer.id, facts)
     parameters = short_count(facts.parameters) if facts and facts.parameters else ""
@@ -69,8 +68,8 @@ def content_of(
     label = layer_label(type.label)
     if layer.bypassed:
         detail, value = f"{tr('Bypassed')} · {label}", ""
-    elif owner:
-        detail, value = tr("Same weights as {name}", name=owner), ""
+    elif layer.weights_of:
+        detail, value = tr("Same weights as {name}", name=network.layers[layer.weights_of].name), ""
     else:
         detail = f"{label} · {value}" if value else label
     count = tint.label(figure) if tint.kind else parameters
@@ -83,7 +82,6 @@ def content_of(
         inputs=len(type.input_ports()),
         outputs=len(type.output_ports()),
         severity=severity,
-        is_selected=is_selected,
         is_bypassed=layer.bypassed,
         is_block=isinstance(type, Block),
         heat=tint.level(figure) if tint.kind else None,
@@ -91,7 +89,7 @@ def content_of(
         health=health,
         flow=flow,
         is_frozen=is_frozen,
-        beginning=beginning,
+        beginning=common_beginning(network),
     )
 
 

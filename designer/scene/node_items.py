@@ -13,6 +13,7 @@ from netwright.designer import theme
 from netwright.designer.scene import geometry, health_badges, pictures, stage_colours, tint
 from netwright.designer.scene.content import Content
 from netwright.engine.drawing import routes
+from netwright.engine.layers.base import LayerType
 from netwright.engine.network.layout import NODE_HEIGHT, NODE_WIDTH, Flow, Heading, Position
 from netwright.engine.network.network import Connection, Network, Port
 
@@ -52,6 +53,10 @@ class Node:
             return False
         self.content, self.pixmap = content, None
         return True
+
+    def fits(self, type: LayerType) -> bool:
+        """Return whether a type has the ports that are shown."""
+        return (self.inputs, self.outputs) == (type.input_ports(), type.output_ports())
 
 
 class Nodes(QGraphicsItem):
@@ -130,12 +135,13 @@ class Nodes(QGraphicsItem):
             self.prepareGeometryChange()
             self._bounds = bounds
 
-    def stretch(self, id: str) -> None:
-        """Extend the bounds for a layer that is being moved; `measure` makes them exact."""
+    def stretch(self, ids: Iterable[str]) -> None:
+        """Extend the bounds for layers that are being moved; `measure` makes them exact."""
         self._overview = None
-        if not self._bounds.contains(rect := self.rect(id)):
-            self.prepareGeometryChange()
-            self._bounds = self._bounds.united(rect)
+        for id in ids:
+            if not self._bounds.contains(rect := self.rect(id)):
+                self.prepareGeometryChange()
+                self._bounds = self._bounds.united(rect)
 
     def forget_overview(self) -> None:
         """Clear the overview after colours of boxes changed."""

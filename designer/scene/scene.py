@@ -26,7 +26,6 @@ from netwright.designer.scene.node_items import Node, Nodes, PortHit
 from netwright.designer.scene.router import Router
 from netwright.designer.scene.size_labels import SizeLabels
 from netwright.designer.scene.tint import Kind, Tint, tint_by
-from netwright.engine.drawing.labels import common_beginning
 from netwright.engine.network.analysis import LayerShapes
 from netwright.engine.network.layout import Difference, Flow, Layout, Position, difference, moved
 from netwright.engine.network.network import Connection, Layer, Port
@@ -122,7 +121,7 @@ class Scene(QGraphicsScene):
         for id in added:
             self._put_node(project.network.layers[id])
         news = self._router.look_for_tags(before.network, project.network)
-        reshaped = {id for id in change.changed if self._has_other_ports(project.network.layers[id])}
+        reshaped = {id for id in change.changed if not self.nodes.nodes[id].fits(project.network.layers[id].type)}
         has_turned = before.layout.flow != project.layout.flow
         for id in change.changed.union(*(project.network.borrowers.get(id, ()) for id in change.changed)):
             self._dress_node(id)
@@ -135,9 +134,7 @@ class Scene(QGraphicsScene):
         else:
             attached = self._attached(displaced | reshaped)
             names = (c for id in change.changed for c in project.network.outgoing[id] if c in self._router.tags)
-            lines = {**near, **dict.fromkeys((*change.connected, *attached, *news, *names))}
-            if lines or change.removed or change.disconnected:
-                self._refresh_edges(lines)
+            self._refresh_edges({**near, **dict.fromkeys((*change.connected, *attached, *news, *names))})
         if displaced or change.removed:
             self.nodes.measure()
         self._repaint()
@@ -164,8 +161,7 @@ class Scene(QGraphicsScene):
                 self._dress_node(id)
                 if was is None or now is None or was.outputs != now.outputs:
                     ports.update(dict.fromkeys(line.source for line in self._project.network.outgoing[id]))
-        if ports:
-            self._place_labels(ports)
+        self._place_labels(ports)
         self.show_tint(self.tint.kind)
         self._repaint()
 
@@ -237,8 +233,7 @@ class Scene(QGraphicsScene):
         for id in positions:
             self._dragged.setdefault(id, was[id])
         self._place(positions, look_around=False)
-        for id in positions:
-            self.nodes.stretch(id)
+        self.nodes.stretch(positions)
         attached = self._attached(positions)
         if len(steps) == 1 and len(positions) > 1:
             (step,) = steps
@@ -260,9 +255,8 @@ class Scene(QGraphicsScene):
             self._refresh_edges(self._project.network.connections)
         else:
             old_rects = [geometry.node_rect(self._dragged[id]) for id in ids]
-            lines: dict[Connection, None] = {}
-            for rect in old_rects + [self.nodes.rect(id) for id in ids]:
-                lines.update(dict.fromkeys(self.edges.crossing(rect)))
+            rects = old_rects + [self.nodes.rect(id) for id in ids]
+            lines = {line: None for rect in rects for line in self.edges.crossing(rect)}
             self._refresh_edges({**lines, **self._attached(ids)})
         self._dragged.clear()
         self.nodes.measure()
@@ -306,10 +300,6 @@ class Scene(QGraphicsScene):
         del self.nodes.nodes[id]
         self.nodes.forget_overview()
 
-    def _has_other_ports(self, layer: Layer) -> bool:
-        node = self.nodes.nodes[layer.id]
-        return (node.inputs, node.outputs) != (layer.type.input_ports(), layer.type.output_ports())
-
     def _dress_node(self, id: str) -> None:
         layer = self._project.network.layers[id]
         node = self.nodes.nodes[id]
@@ -325,20 +315,18 @@ class Scene(QGraphicsScene):
             self._stale.append(self.nodes.rect(id))
 
     def _content(self, layer: Layer) -> Content:
-        network = self._project.network
-        return content_of(
+        content = content_of(
+            self._project.network,
             layer,
             self._facts.get(layer.id),
             self.tint,
             severity=self._messages.get(layer.id, ("", ()))[0],
-            is_selected=layer.id in self._selected,
             stage=self.stages.get(layer.id),
             health=self.health.get(layer.id),
             flow=self.nodes.heading(layer.id),
             is_frozen=layer.id in self.frozen,
-            owner=network.layers[layer.weights_of].name if layer.weights_of else "",
-            beginning=common_beginning(network),
         )
+        return replace(content, is_selected=True) if layer.id in self._selected else content
 
     def _place(self, positions: Mapping[str, Position], *, look_around: bool = True) -> dict[Connection, None]:
         """Move layers. Connections that passed their old positions, or cross the new ones, may need new routes."""

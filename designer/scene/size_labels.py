@@ -37,6 +37,8 @@ class SizeLabels(QObject):
     ) -> list[QRectF]:
         """Place the labels of these ports, and of those that had no room. Return the areas to paint again."""
         self._network, self._facts, self._flow = network, facts, flow
+        if not ports:  # no curve and no size has changed: there is no more room than before
+            return []
         ports, self._without = {**self._without, **ports}, {}
         if len(ports) > _AT_ONCE:
             self._waiting.add(ports)

@@ -166,8 +166,8 @@ def subject_of(choice: ModelChoice, split: str = "", other: EvaluationData | Non
         before = list(_kept.items())
         _kept.clear()  # one at a time: data and networks are large
         _kept[key] = Subject(open_model(choice), split, other)
-        for (other_choice, _, *asked), subject in before:
-            if [replace(other_choice, iteration=choice.iteration), *asked] == [choice, split, other]:
+        for (choice_before, _, *samples), subject in before:
+            if [replace(choice_before, iteration=choice.iteration), *samples] == [choice, split, other]:
                 _kept[key].take_data(subject)
     return _kept[key]
 

@@ -78,8 +78,8 @@ class Subject:
         records = self.trained.data_record, before.trained.data_record
         own, other = (record.split_hash if record is not None else "" for record in records)
         if own == other and self.options == before.options:
-            opened = ("data", "split", "dataset")
-            self.__dict__ |= {name: value for name, value in vars(before).items() if name in opened}
+            names = ("data", "split", "dataset")
+            self.__dict__ |= {name: value for name, value in vars(before).items() if name in names}
             self.notes[:] = before.notes
 
     @cached_property

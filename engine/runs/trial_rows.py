@@ -233,8 +233,8 @@ def pareto_front(trials: Iterable[Trial], objectives: Sequence[str]) -> list[Tri
     """Return the trials that no other one beats in every objective, by their numbers."""
     finished = [trial for trial in trials if trial.state == "finished"]
     signs = [1.0 if Objective(name).is_low_better else -1.0 for name in objectives]
-    named = tuple(zip(signs, objectives, strict=True))
-    costs = {t.number: tuple([s * t.scores.get(name, math.nan) for s, name in named]) for t in finished}
+    pairs = tuple(zip(signs, objectives, strict=True))
+    costs = {t.number: tuple([s * t.scores.get(name, math.nan) for s, name in pairs]) for t in finished}
     costs = {number: cost for number, cost in costs.items() if not any(map(math.isnan, cost))}
     front: list[tuple[float, ...]] = []
     for own in sorted(set(costs.values())):  # one that beats another comes before it in this order

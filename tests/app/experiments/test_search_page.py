@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from netwright.app.experiments import trial_commands
+from netwright.app.experiments import search_page, trial_commands
 from netwright.app.experiments.search_page import SearchPage
 from netwright.app.experiments.trial_texts import progress_text
 from netwright.app.window import MainWindow
@@ -354,3 +354,16 @@ def test_brushes_of_a_plot_filter_the_table(page: SearchPage, folder: Experiment
     assert page.trials.count.text() == "2 of 4 trials"
     page.plots.filtered.emit(None)
     assert len(page.trials.model.trial_rows) == 4
+
+
+def test_many_trials_are_shown_in_turns(
+    page: SearchPage, folder: ExperimentFolder, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    monkeypatch.setattr(search_page, "MANY", 2)
+    page.show_experiment(folder.path)
+    assert page.table.model().rowCount() == 0, "the table waits for its turn"
+    qtbot.waitUntil(lambda: page.table.model().rowCount() == 4 and page.use_button.isEnabled())
+    page.table.selectAll()
+    page.table.sortByColumn(0, Qt.SortOrder.DescendingOrder)
+    assert [row.trial.number for row in page.table.selected] == [4, 3, 2, 1]
+    assert page.table.selectionModel().selection().size() == 1, "one range, however many rows"
