@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QSystemTrayIcon
 from netwright.designer import markup, theme
 from netwright.designer.canvas.spoken import announce
 from netwright.designer.engine_messages import message_text
-from netwright.designer.language import noop, tr, translation
+from netwright.designer.language import named, noop, tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.runs.events import ENDS
 from netwright.engine.runs.experiments import ExperimentFolder
@@ -81,7 +81,7 @@ class Notifier(QObject):
     def notify(self, name: str, sentence: str, *, is_bad: bool = False) -> None:
         """Tell that a run has ended. There is no message while the window is active: it is seen there, and heard with
         a screen reader."""
-        announce(self._window, f"{name}: {sentence}")
+        announce(self._window, named(name, sentence))
         if self.has_beep:
             QApplication.beep()
         if self.has_message and not self._window.isActiveWindow():
@@ -140,4 +140,6 @@ def _told(folder: ExperimentFolder, state: str) -> tuple[str, str]:
         return folder.path.name, f"{translation(ENDED[state])}."
     over = sum(trial.is_over for trial in trials)
     ended = tr("{over:,} of %n trial(s) ended.", "", len(trials), over=over)
-    return info.name or folder.path.name, f"{translation(ENDED[state])}: {ended} {message_text(info.reason)}".strip()
+    return info.name or folder.path.name, named(
+        translation(ENDED[state]), f"{ended} {message_text(info.reason)}".strip()
+    )

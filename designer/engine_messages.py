@@ -240,7 +240,10 @@ class Catalogue:
             matches += 1
             own = [v if template.is_foreign(n, v) else self._value(v, depth) for n, v in enumerate(values)]
             rest = sum(len(_LETTER.findall(value)) for n, value in enumerate(own) if not template.is_quoted(n))
-            is_mixed = any(_PROSE.search(value) and not template.is_apart(n) for n, value in enumerate(own))
+            english = [(n, value) for n, value in enumerate(own) if _PROSE.search(value)]
+            is_mixed = any(not template.is_apart(n) for n, _ in english)
+            if has_several:  # a sentence behind the colon of another one has a template of its own
+                is_mixed |= any(_END.search(v) and not template.is_foreign(n, v) for n, v in english)
             if rest < least and not is_mixed:
                 least, best = rest, template.written(own)
         return best
@@ -257,7 +260,7 @@ class Catalogue:
             return named
         for mark in list(_COLON.finditer(text))[:MOST_DEPTH]:
             rest, before = text[mark.end() :], self._value(text[: mark.start()], depth)
-            if _PROSE.search(before):
+            if any(map(_PROSE.search, before.split(", "))):  # names have commas between
                 continue
             if second := self._known(rest, depth + 1):
                 return f"{before}：{second}"

@@ -76,12 +76,19 @@ def with_values(text: str, values: Mapping[str, object]) -> str:
 
 
 def _beside(before: str, after: str) -> str:
+    if _BETWEEN_HAN.search(before[-2:] + after[:2]):  # a translation expects a Latin name there
+        return before.rstrip(" ") + after.lstrip(" ")
     return f"{before}{' ' if _APART.fullmatch(before[-1:] + after[:1]) else ''}{after}"
 
 
 def sentences(texts: Iterable[str]) -> str:
     """Return sentences as one text, with spaces between them; the punctuation of Chinese has its own."""
     return reduce(lambda before, text: f"{before}{'' if _FULL_WIDTH.search(before) else ' '}{text}".strip(), texts, "")
+
+
+def named(name: str, text: str) -> str:
+    """Return a text behind the name of what it tells of: `fc_1: The input is not connected.`"""
+    return tr("{name}: {value}", name=name, value=text)
 
 
 def noop(text: str, comment: str = "") -> str:
@@ -158,6 +165,7 @@ def use(app: QCoreApplication, name: str) -> None:
     for translator in language.translators:
         app.removeTranslator(translator)
     language.name, language.translate, language.translators = ENGLISH, _untranslated, []
+    QLocale.setDefault(QLocale(CHINESE) if name == CHINESE else QLocale.system())  # Qt names kinds of files by it
     if name == PSEUDO:
         language.name, language.translate = PSEUDO, _accented
     elif name in LANGUAGES and name not in (ENGLISH, "system"):

@@ -34,6 +34,7 @@ from netwright.engine.core.records import Record
 from netwright.engine.layers.base import FAMILIES, REGISTRY, LayerType
 from netwright.engine.project import options, sources
 from netwright.engine.project.dataset_info import SPLITS
+from netwright.engine.project.import_kinds import KINDS
 from netwright.engine.project.options.metric_options import METRICS
 from netwright.engine.project.presets import BUILT_IN, NOTES
 from netwright.engine.project.sources.source_catalog import SOURCES
@@ -60,6 +61,7 @@ def engine_texts() -> list[str]:
         *READY.values(),
         *(method.title for method in METHODS.values()),
         *(stage.title for stage in STAGES.values()),
+        *(kind.label for kind in KINDS),
     ]
     records: set[type[Record]] = {record for record in _subclasses(Record) if _is_ours(record)}
     for record in records | {ClusterProfile}:

@@ -47,12 +47,20 @@ FUNCTIONS = frozenset(
     [
         "achieved_text",
         "advice",
+        "all_reduce",
         "batch_text",
         "disturbance",
+        "hardware_text",
         "held_back_by",
+        "places_text",
         "preparation",
+        "reach",
         "sentence",
         "sentences",
+        "speed",
+        "storage",
+        "task",
+        "workers",
         "_batch",
         "_because",
         "_chosen_because",
@@ -89,7 +97,7 @@ KEYWORDS = frozenset(
 NOT_TEXT = frozenset(["code", "kind", "field", "path", "severity", "name", "port", "what"])
 """Arguments that are words for programs."""
 NAMES = re.compile(
-    r"(?:^|_)(?:reason|refusal|why|note|hint|message|cause|way_out|problem|warning|finding|expect|expected|all_done|reached|sentence|instead|passed)s?(?:_|$)",
+    r"(?:^|_)(?:reason|refusal|why|note|hint|message|cause|way_out|problem|warning|finding|expect|expected|all_done|reached|sentence|instead|passed|detail)s?(?:_|$)",
     re.I,
 )
 """Names of variables and functions whose texts are shown."""
@@ -126,7 +134,7 @@ JOINED = (
     "Column '{name}' is left out: it has {different} different texts in {rows} training rows, such as {examples}. "
     "data.category_encoding=indices takes it for an embedding.",
     "whole numbers",
-    "{count} classes",
+    *("{count} classes", "there is no command {command}"),
     "{count} number(s)",
     "{count} label(s)",
     *("{count} classes per {what}", "{count} number(s) per {what}", "{count} label(s) per {what}"),
@@ -241,7 +249,8 @@ class _Module:
                     yield from self._texts(argument, scope)
             elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                if any(NAMES.search(_name_of(target)) for target in targets):
+                names = (_name_of(t.value if isinstance(t, ast.Subscript) else t) for t in targets)
+                if any(map(NAMES.search, names)):
                     yield from self._texts(node.value, scope)
             place += 1
 

@@ -16,7 +16,7 @@ from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
 from netwright.app.plots.heat_map import BAR_WIDTH, ColourBar, HeatMap, StillCanvas, Texts
 from netwright.app.plots.plot_items import Points, ZoomBox, polygon
 from netwright.designer import markup, theme
-from netwright.designer.language import tr
+from netwright.designer.language import named, tr
 from netwright.engine.core.text import format_number
 from netwright.engine.drawing.colour_maps import colours, limits
 
@@ -165,7 +165,7 @@ def bars_of(rows: Sequence[Mapping[str, Any]]) -> BarRows:
 def _bar_row(row: Mapping[str, Any]) -> BarRow:
     value, spread = float(row["value"]), float(row.get("std", 0.0))
     name, text = str(row["name"]), format_number(row["value"])
-    tip = f"{name}: {text}" + (f" ± {format_number(row['std'])}" if "std" in row else "")
+    tip = named(name, text) + (f" ± {format_number(row['std'])}" if "std" in row else "")
     interval = (value - spread, value + spread) if spread else None
     return BarRow((name, text), ((value, "accent" if value >= 0 else "error"),), interval, tip=tip)
 

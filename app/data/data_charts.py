@@ -13,7 +13,7 @@ from netwright.app.data.tiles import GAP, class_colour
 from netwright.app.plots.bar_rows import BarRow, BarRows, BarStyle, Column
 from netwright.app.widgets import FlowRow
 from netwright.designer import markup, theme
-from netwright.designer.language import tr, translation
+from netwright.designer.language import named, tr, translation
 from netwright.engine.core.text import format_number
 from netwright.engine.project.dataset_info import SPLITS
 
@@ -34,7 +34,7 @@ def class_bars(classes: Sequence[Mapping[str, Any]], *, is_coloured: bool) -> QW
         counts = {split: int(entry.get(split, 0)) for split in SPLITS}
         parts = tuple((float(counts[split]), colour) for split, colour in SPLIT_COLOURS.items())
         swatch = partial(class_colour, number) if is_coloured else None
-        tip = "\n".join([str(entry["name"]), *(f"{translation(split)}: {n:,}" for split, n in counts.items())])
+        tip = "\n".join([str(entry["name"]), *(named(translation(split), f"{n:,}") for split, n in counts.items())])
         rows.append(BarRow((str(entry["name"]), f"{sum(counts.values()):,}"), parts, swatch=swatch, tip=tip))
     totals = {split: sum(int(entry.get(split, 0)) for entry in classes) for split in SPLITS}
     return _with_legend(rows, totals, tr("Samples per class and split, {count:,} classes", count=len(rows)))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QPushButton, Q
 
 from netwright.app.widgets import FlowRow
 from netwright.designer import markup, theme
-from netwright.designer.language import field_help, in_sentence, noop, tr, translation
+from netwright.designer.language import field_help, in_sentence, named, noop, tr, translation
 from netwright.engine.core.fields import Choice, ColumnNames, Int
 from netwright.engine.core.text import format_number
 from netwright.engine.project.data import DataOptions
@@ -131,7 +131,7 @@ class Recipe(QFrame):
 
     def _button(self, name: str, text: str) -> QPushButton:
         button = QPushButton(markup.visible(text))
-        button.setAccessibleName(f"{_label(name)}: {text}")
+        button.setAccessibleName(named(_label(name), text))
         button.setProperty("strong", True)
         if name == AUGMENTED:
             button.setToolTip(tr("The random changes of training, among the training options"))

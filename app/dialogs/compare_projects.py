@@ -30,7 +30,7 @@ from netwright.designer.canvas.overlays import Breadcrumbs
 from netwright.designer.canvas.read_only import ReadOnlyView
 from netwright.designer.editor import Editor
 from netwright.designer.elided_label import ElidedLabel
-from netwright.designer.language import tr
+from netwright.designer.language import named, tr
 from netwright.designer.markup import visible
 from netwright.designer.scene.differences import SIGNS, sign_icon
 from netwright.engine.core.errors import UserError
@@ -98,7 +98,7 @@ class CompareDialog(Dialog):
         canvases = QSplitter(Qt.Orientation.Horizontal)
         for view, name, role in zip(self.views, names, (tr("Before"), tr("After")), strict=True):
             canvases.addWidget(_titled(view, name, role))
-            view.setAccessibleName(f"{role}: {name}")
+            view.setAccessibleName(named(role, name))
         canvases.setSizes([1, 1])
         canvases.setChildrenCollapsible(False)
         parts = QSplitter(Qt.Orientation.Vertical)

@@ -12,7 +12,7 @@ from netwright.app.dialog import Dialog
 from netwright.app.shell import Shell
 from netwright.designer import theme
 from netwright.designer.engine_messages import message_text
-from netwright.designer.language import noop, tr, translation
+from netwright.designer.language import named, noop, tr, translation
 from netwright.designer.markup import visible
 from netwright.designer.panels.problems_panel import draw_severity
 from netwright.engine.core.dataclass_json import from_json
@@ -157,7 +157,7 @@ class DoctorDialog(Dialog):
         theme.mark(card, "role", "card")
         theme.mark(title, "role", "strong")
         theme.mark(evidence, "role", "muted")
-        card.setAccessibleName(f"{translation(SEVERITIES[finding.severity])}: {words}")
+        card.setAccessibleName(named(translation(SEVERITIES[finding.severity]), words))
         mark = SeverityMark(finding.severity)
         text, row = QVBoxLayout(), QHBoxLayout(card)
         row.setContentsMargins(16, 12, 16, 12)

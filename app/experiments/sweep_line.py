@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from netwright.app.experiments.trial_texts import path_label, values_in_words
 from netwright.designer import markup, theme
-from netwright.designer.language import tr, translation
+from netwright.designer.language import named, tr, translation
 from netwright.designer.markup import Markup
 from netwright.engine.project.experiment import ExperimentOptions
 
@@ -38,7 +38,7 @@ class SweepLine(QFrame):
         markup.show(self.label, _line(options, total))
         field = type(options).strategy
         strategy = translation(field.word(options.strategy))
-        self.label.setToolTip(markup.wrapped(f"{translation(field.label)}: {strategy}"))
+        self.label.setToolTip(markup.wrapped(named(translation(field.label), strategy)))
 
 
 def _line(options: ExperimentOptions, total: int) -> Markup:

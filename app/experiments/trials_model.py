@@ -22,7 +22,7 @@ from netwright.app.runs.run_texts import ago, when
 from netwright.designer import theme
 from netwright.designer.engine_messages import duration_text, message_text
 from netwright.designer.items import Index, TableModel
-from netwright.designer.language import tr
+from netwright.designer.language import named, tr
 from netwright.engine.core.text import format_percent
 from netwright.engine.project.options.metric_options import format_score
 from netwright.engine.runs.query import OPTION, UnknownName, matching, unknown_name
@@ -294,7 +294,7 @@ class TrialsModel(TableModel):
     def _group_text(self, group: Group, column: str) -> str:
         if column == "trial":
             name = column_label(group.column)
-            return f"{name}: {value_of_group(group)} ({len(group.rows):,})"
+            return f"{named(name, value_of_group(group))} ({len(group.rows):,})"
         if column == "seconds":
             return duration_text(sum(group.values(column))) if group.values(column) else ""
         if column in FACTS or not is_score(column):

@@ -10,7 +10,7 @@ from netwright.app.experiments.trial_texts import column_label, value_in_words, 
 from netwright.app.shell import Shell
 from netwright.designer import theme
 from netwright.designer.engine_messages import message_text
-from netwright.designer.language import noop, sentences, tr, translation
+from netwright.designer.language import named, noop, sentences, tr, translation
 from netwright.designer.markup import visible, without_mnemonic
 from netwright.engine.core.dataclass_json import from_json
 from netwright.engine.experiments.operations.tune import MOST_MINUTES, OPERATION, TuneRequest, Varied
@@ -93,7 +93,7 @@ class TuneDialog(RequestDialog):
         self.title.setText(tr("Varied"))
         for each in result["varied"]:
             varied: Varied = from_json(Varied, each)
-            box = QCheckBox(without_mnemonic(f"{_label(varied.path)}: {_values(varied)}"))
+            box = QCheckBox(without_mnemonic(named(_label(varied.path), _values(varied))))
             box.setToolTip(visible(varied.path))
             box.setChecked(True)
             box.toggled.connect(lambda _: self.set_busy(is_busy=False))

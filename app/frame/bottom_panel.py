@@ -10,9 +10,8 @@ from netwright.designer import theme
 from netwright.designer.canvas.spoken import announce
 from netwright.designer.editor import Editor
 from netwright.designer.elided_label import ElidedLabel
-from netwright.designer.engine_messages import message_text
 from netwright.designer.language import tr
-from netwright.designer.panels.problems_panel import ProblemsPanel, link_text, where
+from netwright.designer.panels.problems_panel import ProblemsPanel, link_text, told
 
 PROBLEMS, LAYERS = 0, 1
 LEAST_PX = 330
@@ -110,7 +109,7 @@ class BottomPanel(QTabWidget):
         self.setTabText(PROBLEMS, tr("Problems {count:,}", count=len(problems)) if problems else tr("Problems"))
         self.setTabText(LAYERS, tr("Layers {count:,}", count=len(self._editor.network)))
         first = problems[0] if problems else None
-        self.summary.setText(f"{where(first)}: {message_text(first.message)}" if first else tr("No problems"))
+        self.summary.setText(told(first) if first else tr("No problems"))
         self.cure.setText(link_text(first) if first else "")
         self.cure.setAccessibleName(self.cure.text() or tr("No cure"))
         self._show_fold()
@@ -118,7 +117,7 @@ class BottomPanel(QTabWidget):
         self._known = frozenset((problem.path, problem.message) for problem in problems)
         if new and len(self._editor.network):
             more = tr("%n more new problem(s).", "", len(new) - 1) if len(new) > 1 else ""
-            announce(self, " ".join(filter(None, (f"{where(new[0])}: {message_text(new[0].message)}", more))))
+            announce(self, " ".join(filter(None, (told(new[0]), more))))
 
     def _show_fold(self) -> None:
         self.fold_button.setIcon(theme.icon("chevron-up" if self.is_folded else "chevron-down", "muted"))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 from netwright.app.documents import Documents
 from netwright.app.frame.document_commands import DocumentCommands, import_filter
 from netwright.app.shell import Shell, open_dialog
-from netwright.designer.language import tr
+from netwright.designer.language import tr, translation
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import read_object, write_atomically
 from netwright.engine.core.folders import state_folder
@@ -21,7 +21,7 @@ REPORT_LIMIT_BYTES = 2**24
 
 def import_filters() -> list[str]:
     """Return the filters of file dialogs: for everything that can be imported, then kind by kind."""
-    each = [f"{kind.label} ({' '.join(f'*{suffix}' for suffix in kind.suffixes)})" for kind in KINDS]
+    each = [f"{translation(kind.label)} ({' '.join(f'*{suffix}' for suffix in kind.suffixes)})" for kind in KINDS]
     return [import_filter(), *(each if len(each) > 1 else [])]
 
 

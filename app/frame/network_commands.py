@@ -11,7 +11,8 @@ from netwright.app.frame.tabs import DesignTab
 from netwright.app.shell import Shell
 from netwright.designer import auto_layout, clipboard, theme
 from netwright.designer.editor import Editor
-from netwright.designer.language import tr
+from netwright.designer.engine_messages import message_text
+from netwright.designer.language import named, tr
 from netwright.designer.panels.library_model import UserBlock
 from netwright.engine.core.errors import UserError
 from netwright.engine.network.arrangement import Direction, Edge
@@ -42,7 +43,7 @@ class BlockCommands:
         try:
             piece = clipboard.read_block(entry.payload)
         except UserError as error:
-            self._shell.hint(f"{entry.name}: {error}")
+            self._shell.hint(named(entry.name, message_text(error)))
             return
         self._shell.editor.add_layer(piece)
 

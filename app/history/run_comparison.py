@@ -37,7 +37,7 @@ from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.engine_messages import title_text
 from netwright.designer.items import table_item
-from netwright.designer.language import listed, noop, tr, translation
+from netwright.designer.language import listed, named, noop, tr, translation
 from netwright.designer.markup import visible
 from netwright.engine.project.options.metric_options import format_score, is_better_low
 from netwright.engine.runs.folder import RunFolder
@@ -376,7 +376,7 @@ class ComparePage(QWidget):
         strong = QFont(self.table.font())
         strong.setWeight(QFont.Weight.DemiBold)
         words = tr("differs") if row.differs else tr("the same")
-        self.table.setItem(at, 0, table_item(row.label, f"{row.path or row.label}: {words}"))
+        self.table.setItem(at, 0, table_item(row.label, named(row.path or row.label, words)))
         for number, text in enumerate(row.values):
             is_best = number in row.best
             item = table_item(text, tr("{text}\nThe best of these runs", text=text) if is_best else text)

@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QMouseEvent,
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip
 
 from netwright.designer import markup, theme
+from netwright.designer.language import named
 
 HEAD, SWATCH, GAP = 26, 10, 12
 LONGEST_DESCRIPTION = 50
@@ -94,7 +95,7 @@ class BarRows(QAbstractScrollArea):
         style = self.look
         height = self._head + style.row * len(rows)
         self.setFixedHeight(min(height, style.most_height or height))
-        texts = (f"{row.cells[0]}: {', '.join(filter(None, (*row.cells[1:], row.words)))}" for row in rows)
+        texts = (named(row.cells[0], ", ".join(filter(None, (*row.cells[1:], row.words)))) for row in rows)
         heads = ", ".join(column.heading for column in self.columns if column.heading)
         described = "; ".join(text for text, _ in zip(texts, range(LONGEST_DESCRIPTION), strict=False))
         self.setAccessibleDescription(markup.visible(f"{heads}. {described}" if heads else described))
@@ -260,7 +261,7 @@ class BarRows(QAbstractScrollArea):
         """Return the tool tip of a row."""
         row = self.rows[number]
         cells = zip(self.columns, row.cells, strict=True)
-        lines = [f"{column.heading}: {text}" if column.swatch else text for column, text in cells if text]
+        lines = [named(column.heading, text) if column.swatch else text for column, text in cells if text]
         return row.tip or "\n".join([*lines, *filter(None, [row.words])])
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -13,7 +13,7 @@ from netwright.app.plots.heat_map import HeatMap, StillCanvas, Texts
 from netwright.app.plots.plot_items import ZoomBox
 from netwright.app.widgets import ValueTable
 from netwright.designer import markup, theme
-from netwright.designer.language import tr, translation
+from netwright.designer.language import named, tr, translation
 from netwright.engine.core.text import format_percent
 from netwright.engine.runs.confusion import Confusion
 
@@ -105,7 +105,7 @@ class ConfusionCard(QFrame):
         text = tr("{count:,} of {total:,} correct", count=right, total=every)
         text = f"{text} ({format_percent(right / every, 1)})" if every else text
         shown_split = translation(split)
-        self.note.setText(f"{shown_split}: {text}" if len(self._tables) == 1 and self._can_close else text)
+        self.note.setText(named(shown_split, text) if len(self._tables) == 1 and self._can_close else text)
         self.chart.show_table(table)
         names, size = table.classes, range(len(table.classes))
         errors = [(table.counts[i][j], i, j) for i in size for j in size if i != j and table.counts[i][j]]

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontDatabase, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QPlainTextEdit, QTabWidget, QWidget
 
 from netwright.designer.engine_messages import message_text
-from netwright.designer.language import noop, tr, translation
+from netwright.designer.language import named, noop, tr, translation
 from netwright.designer.markup import visible
 from netwright.engine.core.files import open_file
 from netwright.engine.runs.events import (
@@ -55,7 +55,7 @@ def line_of(event: Event) -> str:
         case StateChanged():
             return _run_line(event)
         case Message():
-            return f"{translation(SEVERITIES[event.severity])}: {message_text(event.text)}"
+            return named(translation(SEVERITIES[event.severity]), message_text(event.text))
         case SampleSkipped():
             return tr(
                 "Skipped, because it cannot be read: {sample}: {reason}",

@@ -14,7 +14,7 @@ from netwright.app.runs.background_answers import ResultDialog, news
 from netwright.designer import theme
 from netwright.designer.elided_label import ElidedLabel
 from netwright.designer.engine_messages import message_text
-from netwright.designer.language import tr
+from netwright.designer.language import named, tr
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.files import make_private_folder
 from netwright.engine.runs import queued_answers
@@ -240,7 +240,7 @@ class QueueRow(QWidget):
         button.setIcon(theme.icon(icon, "muted"))
         button.setIconSize(QSize(14, 14))
         button.setToolTip(words)
-        button.setAccessibleName(f"{words}: {self.name.text()}")
+        button.setAccessibleName(named(words, self.name.text()))
         self._row.addWidget(button)
         return button
 

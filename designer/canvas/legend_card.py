@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from netwright.designer import theme
 from netwright.designer.editor import Editor
-from netwright.designer.language import tr, translation
+from netwright.designer.language import named, tr, translation
 from netwright.designer.scene import health_badges, stage_colours, tint
 from netwright.designer.scene.health_badges import HIGH, LOW, VANISHING
 from netwright.designer.scene.lens import LABELS, Lens, Lenses, Remark
@@ -238,7 +238,7 @@ class StageRows(QWidget):
     @property
     def lines(self) -> list[str]:
         """Return the texts of the rows."""
-        return [f"{layers.text()}: {takes.text()}" for chip, layers, takes in self._rows if not chip.isHidden()]
+        return [named(layers.text(), takes.text()) for chip, layers, takes in self._rows if not chip.isHidden()]
 
 
 class LegendCard(QFrame):
@@ -383,7 +383,7 @@ class LegendCard(QFrame):
         if lens == "cost" and (heaviest := self._heaviest()):
             shown = self._scene.tint
             share = shown.share(shown.highest) or shown.text(shown.highest)
-            return f"{self._scene.editor.network.layers[heaviest].name}: {share}", tr("Show")
+            return named(self._scene.editor.network.layers[heaviest].name, share), tr("Show")
         return remark.note, remark.link
 
     def _heaviest(self) -> str:

@@ -11,7 +11,8 @@ from netwright.designer import clipboard, placement, theme
 from netwright.designer.canvas.viewport import Viewport
 from netwright.designer.clipboard import Piece
 from netwright.designer.editor import Editor
-from netwright.designer.language import tr
+from netwright.designer.engine_messages import message_text
+from netwright.designer.language import named, tr
 from netwright.designer.panels.library_model import (
     KEY_ROLE,
     REFUSAL_ROLE,
@@ -179,7 +180,7 @@ class Suggestions(QObject):
         try:
             choose(clipboard.read_block(entry.payload))
         except UserError as error:
-            self._editor.refused.emit(f"{entry.name}: {error}")
+            self._editor.refused.emit(named(entry.name, message_text(error)))
 
     def _on_closed(self) -> None:
         self.popup = None

@@ -9,9 +9,10 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
+from netwright.designer.engine_messages import message_text
 from netwright.designer.forms.fold_heading import FoldHeading
 from netwright.designer.forms.row import Row, section_label, sentence
-from netwright.designer.language import tr, translation
+from netwright.designer.language import named, tr, translation
 from netwright.engine.core.errors import FieldError, FieldErrors
 from netwright.engine.core.fields import Field
 from netwright.engine.core.records import Record
@@ -171,7 +172,7 @@ class Form(QWidget):
     @property
     def reason(self) -> str:
         """The first thing that is wrong, with its label, or nothing."""
-        return next((f"{translation(r.field.label)}: {r.message}" for r in self.rows.values() if r.message), "")
+        return next((named(translation(r.field.label), r.message) for r in self.rows.values() if r.message), "")
 
     @property
     def sections(self) -> Mapping[str, QWidget]:
@@ -260,7 +261,7 @@ class Form(QWidget):
         try:
             self._record = self._record.replace(**{name: value})
         except FieldErrors as refused:
-            self.rows[name].error = sentence(refused.errors[0].message)
+            self.rows[name].error = sentence(message_text(refused.errors[0].message))
             self._refresh(keep_typing=True)
             return
         self._refresh(keep_typing=True)
@@ -271,8 +272,8 @@ class Form(QWidget):
         for name, row in self.rows.items():
             if row.error and not self._record.is_visible(name):
                 row.error = ""
-            row.problem = sentence(problems.get(name, ""))
-            row.warning = sentence(self._warnings.get(name, ""))
+            row.problem = sentence(message_text(problems.get(name, "")))
+            row.warning = sentence(message_text(self._warnings.get(name, "")))
             row.is_unused = name in self._unused and not self._is_searched
         self._fold()
         rows_before = [row for row in self.rows.values() if row.is_made]

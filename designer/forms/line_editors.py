@@ -11,6 +11,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QPainter, QPaint
 from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QStyle, QStyleOptionFrame, QWidget
 
 from netwright.designer import markup, theme
+from netwright.designer.engine_messages import part_text
 from netwright.designer.forms.typed_line import TypedLine
 from netwright.designer.language import noop, tr, translation
 from netwright.engine.core.errors import FieldError
@@ -49,7 +50,7 @@ def parsed(field: Field[Any], typed: object) -> Any:
         return field.check(typed)
     text = typed.strip()
     if not text and not isinstance(field, (Ints, Floats, Texts, Phases)):
-        raise FieldError(field.name, tr("enter {value}.", value=field.expects))
+        raise FieldError(field.name, tr("enter {value}.", value=part_text(field.expects)))
     if isinstance(field, Int) and field.zero and text == translation(field.zero):
         return 0
     if isinstance(field, (Int, Float)) and re.fullmatch(r"[+-]?\d{1,3}([,  ]\d{3})+(\.\d*)?", text):

@@ -1,5 +1,6 @@
 """A row of a form: label with a dot for a changed value, editor, help, and error."""
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,13 +9,13 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QMenu, QPushButton, QWidget
 
 from netwright.designer import theme
-from netwright.designer.engine_messages import message_text
+from netwright.designer.engine_messages import message_text, part_text
 from netwright.designer.forms.field_editors import FieldEditor, PathEditor, editor_for
 from netwright.designer.forms.field_labels import FieldLabel, HelpLine, add_field_actions
 from netwright.designer.forms.line_editors import HEIGHT, ColumnLine, NumberEditor, as_typed, parsed
 from netwright.designer.language import field_help, tr, translation, with_english
 from netwright.engine.core.errors import FieldError
-from netwright.engine.core.fields import Bool, Choice, Field, first_clause
+from netwright.engine.core.fields import Bool, Choice, Field, Int, first_clause
 from netwright.engine.core.list_fields import Choices
 from netwright.engine.core.records import Record
 
@@ -192,7 +193,7 @@ class Row:
         self.label.default_text = default
         self.label.set_marked(is_changed)
         self.label.set_swept(self.is_swept)
-        help_text, note = field_help(self.field), self._note(value)
+        help_text, note = _in_own_words(self.field, field_help(self.field)), self._note(value)
         hint = f"{help_text}\n" if help_text else ""
         state = (
             tr("Changed; the default is {default}. Click the dot to reset.", default=default)
@@ -201,12 +202,12 @@ class Row:
         )
         state += "\n" + tr("Varies in the experiment. Click the arrow to see how.") if self.is_swept else ""
         self.label.setToolTip(f"{with_english(self.field.label)}\n{hint}{state}" if self.has_default else hint.strip())
-        self.widget.setToolTip("\n".join(filter(None, self._tooltip(note))))
+        self.widget.setToolTip("\n".join(filter(None, self._tooltip(note, help_text))))
         self.widget.setAccessibleDescription(self.message or self.warning or help_text)
         if self.help is not None:
             self.help.setText(translation(first_clause(note)) or self._help_line(default))
             click = tr("Click to open {reference}.", reference=self._reference) if self._reference else ""
-            self.help.setToolTip("\n".join(filter(None, (*self._tooltip(note), click))))
+            self.help.setToolTip("\n".join(filter(None, (*self._tooltip(note, help_text), click))))
         self._made().field_editor.set_invalid(bool(self.message))
         self._show_message()
         self.set_visible(self.applies and not self.is_folded)
@@ -225,21 +226,22 @@ class Row:
         """Return the note on the chosen option."""
         return self.field.notes.get(value, "") if isinstance(self.field, Choice) and not self.is_several else ""
 
-    def _tooltip(self, note: str) -> tuple[str, ...]:
+    def _tooltip(self, note: str, help_text: str) -> tuple[str, ...]:
         """The lines of the tooltip: the chosen word, the field, its names elsewhere, its limits."""
         field = self.field
         if not self._is_wide:
-            return translation(note), _in_own_words(field, field_help(field))
+            return translation(note), help_text
         elsewhere = [
             f"{whose}: {name}"
             for whose, name in (("MATLAB", field.matlab), ("torch", field.torch))
             if name and name != "none"
         ]
+        takes = "" if isinstance(field, Choice | Choices | Bool) else part_text(field.expects)
         return (
             translation(note),
-            translation(field.description),
+            _in_own_words(field, translation(field.description)),
             *elsewhere,
-            tr("Takes {expects}.", expects=field.expects),
+            tr("Takes {expects}.", expects=takes) if takes else "",
         )
 
     def _show_message(self) -> None:
@@ -340,9 +342,10 @@ def _in_words(field: Field[Any], value: Any) -> str:
 
 def _in_own_words(field: Field[Any], text: str) -> str:
     """Return a text in which the default is called as the form calls it."""
-    if not isinstance(field, Choice) or callable(field.default):
+    if not isinstance(field, Choice | Int) or callable(field.default):
         return text
-    return text.replace(f"Default {field.default}", f"Default: {field.word(field.default)}")
+    default = tr("Default: {default}", default=_in_words(field, field.default))
+    return re.sub(rf"(?:Default|默认) {re.escape(field.show(field.default))}(?!\w)", lambda _: default, text)
 
 
 class _Parts:

@@ -28,7 +28,7 @@ from netwright.designer import markup, theme
 from netwright.designer.editor import Editor
 from netwright.designer.engine_messages import message_text
 from netwright.designer.items import ListModel
-from netwright.designer.language import noop, tr, translation
+from netwright.designer.language import named, noop, tr, translation
 from netwright.engine.core.records import Record
 from netwright.engine.network.problems import Problem
 from netwright.engine.project.environment import EnvironmentOptions
@@ -78,9 +78,9 @@ class ProblemsModel(ListModel):
         if role == PROBLEM_ROLE:
             return problem
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return f"{translation(SEVERITIES[problem.severity])}: {where(problem)}: {message_text(problem.message)}"
+            return named(translation(SEVERITIES[problem.severity]), told(problem))
         if role == Qt.ItemDataRole.ToolTipRole:
-            lines = [f"{translation(SEVERITIES[problem.severity])}: {message_text(problem.message)}"]
+            lines = [named(translation(SEVERITIES[problem.severity]), message_text(problem.message))]
             if link_text(problem):
                 lines.append(tr("{link} with Alt+Enter", link=link_text(problem)))
             if problem.fix is not None and problem.fix.detail:
@@ -104,6 +104,11 @@ def where(problem: Problem) -> str:
         return translation(record.fields[option].label)
     sections = {"training": tr("Training options"), "environment": tr("Environment"), "data": tr("Data")}
     return sections.get(section(problem), tr("Network"))
+
+
+def told(problem: Problem) -> str:
+    """The subject of a problem, and what is wrong with it."""
+    return named(where(problem), message_text(problem.message))
 
 
 def link_text(problem: Problem) -> str:

@@ -13,7 +13,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from netwright.designer import theme
-from netwright.designer.language import tr
+from netwright.designer.language import named, tr
 from netwright.engine.core.text import format_number, format_percent
 from netwright.engine.network.block import Block
 from netwright.engine.network.network import Network
@@ -122,7 +122,7 @@ def badges(layers: Mapping[str, Sequence[float]], network: Network, scope: Seque
             continue
         badge = badge_for(figures, largest)
         if len(ids) > len(scope) + 1:
-            badge = replace(badge, words=f"{' / '.join(names[len(scope) + 1 :])}: {badge.words}")
+            badge = replace(badge, words=named(" / ".join(names[len(scope) + 1 :]), badge.words))
         id = ids[len(scope)]
         if id not in badges_by_id or badge.rank > badges_by_id[id].rank:
             badges_by_id[id] = badge

@@ -69,7 +69,7 @@ def reach(attempt: Attempt) -> str:
     if attempt.profile.kind == "ray":
         address = _reach_ray(attempt.profile)
         attempt.ray = RayCluster(attempt.profile)
-        return f"{attempt.ray.connect(REACH_S)} at {address}"
+        return f"{attempt.ray.connect(REACH_S)}, reached at {address}"
     answers = _on_all(attempt.hosts, lambda host: host.ask("reach", REACH_S))
     sentences = [
         f"{host}: {plural(answer['cores'], 'core')}, Python {answer['python']}"
@@ -137,9 +137,9 @@ def task(attempt: Attempt) -> str:
         profile = attempt.profile.replace(workers=1, nodes=1)
         answers = _on_all(attempt.hosts, lambda host: _tried(profile, Share(host, (0,), 1), "task", TASK_S)[0])
         if len(answers) > 1:
-            return f"on {listed([answer['host'] for answer in answers])}"
+            return f"It ran on {listed([answer['host'] for answer in answers])}"
         answer = answers[0]
-    return f"on {answer['host']}, with {plural(answer['cores'], 'core')}"
+    return f"It ran on {answer['host']}, with {plural(answer['cores'], 'core')}"
 
 
 def workers(attempt: Attempt) -> str:
@@ -230,7 +230,7 @@ def _results(attempt: Attempt, stages: Mapping[str, Stage]) -> Iterator[StageRes
     passed = set[str]()
     for name, stage in stages.items():
         if missing := [needed for needed in stage.needs if needed not in passed]:
-            detail = f"not tried: '{stages[missing[0]].title}' has not passed"
+            detail = f"not tried, since this has not passed: {stages[missing[0]].title}"
             yield StageResult(name, stage.title, "skipped", detail)
             continue
         begin = time.monotonic()

@@ -181,8 +181,9 @@ class WorkerAttempt:
             if rank in self._warned or rank in self._reported or worker.poll() is not None:
                 continue
             self._warned.add(rank)
-            text = f"Worker {rank} ({_who(worker)}) gives no sign of life: {worker.why_silent()}. It is ended after "
-            self._write(Message(severity="warning", text=f"{text}{self._patience_s:g} seconds of that."))
+            text = f"Worker {rank} ({_who(worker)}) gives no sign of life: {worker.why_silent()}."
+            end = f"It is ended after {self._patience_s:g} seconds of that."
+            self._write(Message(severity="warning", text=f"{text} {end}"))
 
     def _cause(self) -> AttemptOutcome:
         """Return why the attempt failed: a worker that died, else an error of a worker's own, else a peer failure."""

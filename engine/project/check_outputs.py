@@ -361,9 +361,9 @@ def several_outputs(network: Network, analysis: Analysis, facts: DatasetInfo | N
     unused = {id for port in spare for id in reach[port]} - reach[main]
     fix = check_fixes.removal(network, unused) if unused else None
     at = network.layers[spare[0].layer]
-    message += f" Connect {listed(list(dict.fromkeys(network.layers[port.layer].name for port in spare)))}, or remove "
-    message += "it." if len(spare) == 1 else "them."
-    return Problem(_severity(facts), at.id, at.name, "", message, fix)
+    ends = listed(list(dict.fromkeys(network.layers[port.layer].name for port in spare)))
+    way_out = f"Connect {ends}, or remove it." if len(spare) == 1 else f"Connect {ends}, or remove them."
+    return Problem(_severity(facts), at.id, at.name, "", f"{message} {way_out}", fix)
 
 
 def _finality(network: Network, analysis: Analysis, port: Port, facts: DatasetInfo | None) -> tuple[bool, bool, bool]:

@@ -78,6 +78,12 @@ def test_the_reason_in_an_error_is_translated(chinese) -> None:
     assert message_text("time limit of 2 hours reached") == "已达到 2 小时的时间限制"
 
 
+def test_a_sentence_behind_a_place_or_a_reason_is_one_of_its_own(chinese) -> None:
+    assert message_text("skip, in: The input is not connected.") == "skip, in：输入未连接。"
+    text = "x.onnx cannot be read as ONNX: a reason of others. Export it again, or copy it again from where it came."
+    assert message_text(text).endswith("请重新导出，或从原处重新复制。")
+
+
 def test_the_error_of_an_option_is_translated(chinese) -> None:
     with pytest.raises(FieldError) as refused:
         TrainingOptions.fields["momentum"].check(3)

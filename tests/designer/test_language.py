@@ -68,6 +68,8 @@ def test_values_stand_apart_from_chinese(use) -> None:
         language.with_values("{share}的{what!s}，{n:,}个", {"share": "95 %", "what": "样本", "n": 2000})
         == "95 % 的样本，2,000 个"
     )
+    assert language.with_values("停止 {name} 的运行", {"name": "数字"}) == "停止数字的运行"
+    assert language.with_values("停止 {name} 的运行", {"name": "a 数字"}) == "停止 a 数字的运行"
     assert language.with_values("{what}：“{name}”", {"what": "层", "name": "fc_1"}) == "层：“fc_1”"
 
 
@@ -117,9 +119,8 @@ def test_english_after_chinese(use) -> None:
 def test_environment_before_choice_before_system(
     monkeypatch, qapp, use, variable: str, choice: str, system: list[str], expected: str
 ) -> None:
-    class System:
-        @staticmethod
-        def uiLanguages() -> list[str]:
+    class System(QLocale):
+        def uiLanguages(self) -> list[str]:
             return system
 
     monkeypatch.setenv(language.VARIABLE, variable)
@@ -258,3 +259,16 @@ def test_a_form_is_translated(use, qtbot) -> None:
     helps = [row.help.text() for row in form.rows.values() if row.is_made and row.help is not None]
     assert len(labels) > 10
     assert untranslated([*labels, *helps]) == []
+
+
+def test_a_form_tells_limits_defaults_and_errors_in_chinese(use, qtbot) -> None:
+    use("zh_CN")
+    form = Form(TrainingOptions(), is_wide=True)
+    qtbot.addWidget(form)
+    form.show()
+    assert "不小于 1 的整数" in form.rows["mini_batch_size"].widget.toolTip()
+    shuffle = form.rows["shuffle"].widget.toolTip()
+    assert "默认值：" in shuffle
+    assert "once" not in shuffle
+    form.set_problems({"shuffle": "choose the Python file with your function."})
+    assert form.rows["shuffle"].message == "请选择含有您的函数的 Python 文件。"

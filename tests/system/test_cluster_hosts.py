@@ -114,7 +114,7 @@ def test_all_hosts_take_part_in_a_validation(
     results = list(validate(profile.replace(workers=3, storage=f"{tmp_path}/jobs")))
     assert [result.state for result in results] == ["passed"] * 7, results
     found = {result.stage: result.detail for result in results}
-    assert found["task"] == "on node1 and node2"
+    assert found["task"] == "It ran on node1 and node2"
     assert found["workers"] == "3 workers on node1 and node2"
     assert found["storage"].endswith("seen by all hosts")
     assert not list(tmp_path.glob(".validate-*")) + list((tmp_path / "jobs").iterdir())

@@ -77,7 +77,7 @@ def test_what_fails_says_the_way_out_and_what_depends_on_it_is_left_out(
     results = list(validate(profile))
     assert states(results) == ["passed", "failed", "passed", "skipped", "skipped", "passed", "skipped"]
     assert "has Netwright 0.0.1, and here it is" in results[1].detail
-    assert results[3].detail == "not tried: 'Compare versions' has not passed"
+    assert results[3].detail == "not tried, since this has not passed: Compare versions"
 
 
 def test_a_worker_that_dies_is_told_with_its_last_words(profile: ClusterProfile, tmp_path: Path) -> None:
