@@ -240,10 +240,9 @@ class Catalogue:
             matches += 1
             own = [v if template.is_foreign(n, v) else self._value(v, depth) for n, v in enumerate(values)]
             rest = sum(len(_LETTER.findall(value)) for n, value in enumerate(own) if not template.is_quoted(n))
-            english = [(n, value) for n, value in enumerate(own) if _PROSE.search(value)]
-            is_mixed = any(not template.is_apart(n) for n, _ in english)
-            if has_several:  # a sentence behind the colon of another one has a template of its own
-                is_mixed |= any(_END.search(v) and not template.is_foreign(n, v) for n, v in english)
+            english = [n for n, value in enumerate(own) if _PROSE.search(value) and not template.is_foreign(n, values[n])]
+            # A sentence behind the reason of another one has a template of its own.
+            is_mixed = any(not template.is_apart(n) or _END.search(values[n]) for n in english)
             if rest < least and not is_mixed:
                 least, best = rest, template.written(own)
         return best

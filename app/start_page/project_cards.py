@@ -91,7 +91,7 @@ class ProjectCard(QAbstractButton):
         entry = self.entry
         problem = (self.thumbnail.problem or self.thumbnail.excuse) if self.thumbnail else ""
         texts = (entry.title, entry.description, self.size_text, tr("recent project") if entry.is_recent else "")
-        self.setAccessibleName(". ".join(part.rstrip(".") for part in texts if part))
+        self.setAccessibleName(tr(". ", "between two sentences").join(part.rstrip(".。") for part in texts if part))
         self.setAccessibleDescription(problem or entry.source)
         way_out = tr("Press Del to remove it from the list.") if self.is_gone else ""
         about = (str(entry.path),) if entry.is_recent else (entry.description, entry.source)

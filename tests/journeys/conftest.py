@@ -5,6 +5,7 @@ A journey runs on the machine as it is, and once more where engine processes get
 of them; those that take under 20 s are in `make test` as well.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.app.main_windows import shown_windows
 from tests.journeys.person import Person
 from tests.journeys.screen import ScreenWatch
 from tests.journeys.slowing import slowed
+from tests.runs import ROOT
 
 Visit = Callable[[], Person]
 SIZE = (1440, 900)
@@ -65,3 +67,13 @@ def visit(qtbot: QtBot, request: pytest.FixtureRequest, machine: str, place: Pat
         lines = log.read_text(errors="replace").splitlines() if log.exists() else []
         odd = [line for line in lines if line.strip() and not line.startswith(HARMLESS)]
         assert not odd, f"in {log}: {odd}"
+
+
+@pytest.fixture
+def reachable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This machine answers to ssh: a program in its place runs the command here."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "ssh").write_text(f'#!/bin/sh\nfor last; do :; done\nPYTHONPATH={ROOT} exec sh -c "exec $last"\n')
+    (programs / "ssh").chmod(0o700)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")

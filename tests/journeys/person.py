@@ -130,7 +130,7 @@ class Person:
         for widget in seen(self._area(within)):
             if isinstance(widget, QAbstractButton):
                 name = _bare(widget.accessibleName())
-                if text in (_bare(widget.text()), name, re.split(r"[.,] ", name)[0]):
+                if text in (_bare(widget.text()), name, re.split(r"[.,] |。", name)[0]):
                     return widget
         return None
 

@@ -7,6 +7,8 @@ import csv
 import math
 import random
 import re
+import shutil
+import sys
 import wave
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
@@ -15,13 +17,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 
+from netwright.app.dialogs.grouped_area import GroupedArea
 from netwright.designer import language
 from netwright.engine.core.platform import cpu_model
 from tests.journeys.conftest import Visit
 from tests.journeys.journey_files import shape_pictures
 from tests.journeys.person import Person
+from tests.runs import ROOT
 
 HAN = re.compile("[\u4e00-\u9fff]")
 WORD = re.compile(r"[A-Za-z]{2,}")
@@ -40,6 +45,14 @@ NO_WORDS = re.compile(
     r"|[\w.]+\.(?:csv|wav|onnx|netwright)\b"  # files
     r"|· [A-Z][\w -]+$|accuracy > 98|\b[A-Z]\b"  # the English name beside the Chinese one, the example of a query
 )
+THREE_WORDS = re.compile(r"(?<![\w./-])[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}(?![\w./=-])")
+DIALOGS = (
+    *(("Network", "Transfer learning…"), ("Network", "Make smaller…"), ("Run", "Training options…")),
+    *(("Run", "Devices…"), ("Run", "Jobs on clusters…"), ("Edit", "Preferences…"), ("File", "Export network…")),
+    *(("Help", "Search commands…"), ("Help", "Keyboard shortcuts")),
+)
+BESIDE = (("Run", "Tune for me…"), ("Run", "Doctor…"), ("View", "Roofline…"))
+"""Dialogs beside which the window goes on."""
 
 
 def english(texts: Iterable[str]) -> list[str]:
@@ -47,12 +60,17 @@ def english(texts: Iterable[str]) -> list[str]:
     return sorted({text for text in texts if set(WORD.findall(NO_WORDS.sub(" ", text))) - NAMES})
 
 
-def english_hints(texts: Iterable[str]) -> list[str]:
-    """Return the lines with English words of hints. Below a Chinese line, the help of an option has all of the English
-    one, which is left out."""
+def hint_lines(texts: Iterable[str]) -> list[str]:
+    """Return the lines of hints. Below a Chinese line, the help of an option has names in MATLAB and torch, which are
+    left out."""
     texts = [text for text in texts if not re.search(r"^[/~]", text)]
-    lines = (line for text in texts for line in text.split("\n") if HAN.search(line) or not HAN.search(text))
-    return english(lines)
+    return [line for text in texts for line in text.split("\n") if HAN.search(line) or not HAN.search(text)]
+
+
+def sentences(texts: Iterable[str]) -> list[str]:
+    """Return the texts with three English words in a row, which no name has. Titles of papers have a year."""
+    texts = {text for text in texts if not re.search(r"\b(19|20)\d\d\b", text)}
+    return sorted(text for text in texts if THREE_WORDS.search(NO_WORDS.sub(" ", text)))
 
 
 def table(path: Path) -> None:
@@ -153,7 +171,7 @@ def test_own_data_is_learned_in_chinese(person: Person, place: Path, make: Calla
 
 def _only_chinese(person: Person, hints: Iterable[str] = ()) -> None:
     texts = person.watch.texts
-    found = [f"{text} ({texts[text]})" for text in english(texts)] + english_hints(hints)
+    found = [f"{text} ({texts[text]})" for text in english(texts)] + english(hint_lines(hints))
     assert not found, "\n".join(found)
 
 
@@ -202,5 +220,78 @@ def test_own_pictures_are_learned_in_chinese(person: Person, place: Path) -> Non
     person.explain("Grad-CAM")
     person.tab("Design")
     person.look("design")
-    three_words = re.compile(r"(?<![\w./-])[A-Za-z]{2,} [a-z]{2,} [a-z]{2,}(?![\w./=-])")  # names have fewer
-    assert [text for text in person.watch.texts if three_words.search(text)] == []
+    assert sentences(person.watch.texts) == []
+
+
+def _leave_after_all_pages(person: Person) -> None:
+    """Look at each page of the dialog in front, and leave it."""
+    area = person.front.findChild(GroupedArea)
+    for row in range(1 if area is None else area.groups.count()):
+        if area is not None:
+            area.groups.setCurrentRow(row)
+        person.look(f"{person.front.windowTitle()} {row}")
+    person.press(Qt.Key.Key_Escape)
+
+
+@pytest.mark.journey
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("machine", ["usual"], indirect=True)
+def test_dialogs_and_all_tooltips_are_chinese(person: Person, place: Path) -> None:
+    person.open_example("Handwritten digits")
+    person.save_as(place / "数字.netwright")
+    person.train_to_the_end(epochs=2)
+    for path in DIALOGS:
+        with person.dialog(lambda: _leave_after_all_pages(person)):
+            person.menu(*path)
+    person.tab("Design")
+    for path in BESIDE:
+        person.menu(*path)
+        person.look(path[-1])
+        person.press(Qt.Key.Key_Escape)
+    for name in ("Table of layers", "Undo history", "Outline"):
+        person.menu("View", name)
+        person.look(name)
+    for action in person.window.findChildren(QAction):
+        person.watch.hints |= {action.text(), action.toolTip()}
+    assert sentences(hint_lines([*person.watch.texts, *person.watch.hints])) == []
+
+
+@pytest.mark.journey
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("machine", ["usual"], indirect=True)
+@pytest.mark.usefixtures("reachable")
+def test_files_of_others_and_clusters_are_told_of_in_chinese(person: Person, place: Path) -> None:
+    def refused() -> None:
+        person.click("Import")
+        person.wait_to_see("^无法将损坏.onnx 读作 ONNX")
+        person.look("refused")
+        person.press(Qt.Key.Key_Escape)
+
+    def profile(python: str, outcome: str) -> None:
+        person.type_into("Python", python)
+        person.click("Validate")
+        person.wait_to_see(outcome)
+        person.look("validated")
+
+    def clusters() -> None:
+        person.click("Add")
+        for kind in ("Ray", "SSH"):
+            person.choose("Kind", kind)
+            person.look(kind)
+        for name, text in (("Name", "this_machine"), ("Address", "localhost"), ("Workers", "2")):
+            person.type_into(name, text)
+        profile("/no/python", "未通过。$")
+        profile(sys.executable, "通过了所有阶段。$")
+        person.click("Close")
+
+    (place / "损坏.onnx").write_bytes(b"no network" * 99)
+    shutil.copy(ROOT / "tests" / "golden" / "keras" / "photos.keras", place / "照片.keras")
+    with person.choose_file(place / "损坏.onnx", refused):
+        person.menu("File", "Import…")
+    reports = (lambda: person.click_and_wait("Import"), lambda: _leave_after_all_pages(person))
+    with person.choose_file(place / "照片.keras", *reports):
+        person.menu("File", "Import…")
+    person.look("imported")
+    with person.dialog(clusters):
+        person.menu("Run", "Clusters…")
+    assert sentences(hint_lines([*person.watch.texts, *person.watch.hints])) == []

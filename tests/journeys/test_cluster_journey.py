@@ -1,6 +1,5 @@
 """A cluster of this machine: its profile made and validated in the window, and two workers trained through it."""
 
-import os
 import re
 import sys
 from pathlib import Path
@@ -8,17 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.journeys.conftest import Visit
-from tests.runs import ROOT
-
-
-@pytest.fixture
-def reachable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This machine answers to ssh: a program in its place runs the command here."""
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    (programs / "ssh").write_text(f'#!/bin/sh\nfor last; do :; done\nPYTHONPATH={ROOT} exec sh -c "exec $last"\n')
-    (programs / "ssh").chmod(0o700)
-    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
 
 
 @pytest.mark.journey
