@@ -240,9 +240,10 @@ class Catalogue:
             matches += 1
             own = [v if template.is_foreign(n, v) else self._value(v, depth) for n, v in enumerate(values)]
             rest = sum(len(_LETTER.findall(value)) for n, value in enumerate(own) if not template.is_quoted(n))
-            english = [n for n, value in enumerate(own) if _PROSE.search(value) and not template.is_foreign(n, values[n])]
+            english = [n for n, value in enumerate(own) if _PROSE.search(value)]
             # A sentence behind the reason of another one has a template of its own.
-            is_mixed = any(not template.is_apart(n) or _END.search(values[n]) for n in english)
+            has_more = (_END.search(v) and not template.is_foreign(n, v) for n, v in enumerate(values) if n in english)
+            is_mixed = not all(map(template.is_apart, english)) or any(has_more)
             if rest < least and not is_mixed:
                 least, best = rest, template.written(own)
         return best

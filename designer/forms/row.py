@@ -345,7 +345,8 @@ def _in_own_words(field: Field[Any], text: str) -> str:
     if not isinstance(field, Choice | Int) or callable(field.default):
         return text
     default = tr("Default: {default}", default=_in_words(field, field.default))
-    return re.sub(rf"(?:Default|默认) {re.escape(field.show(field.default))}(?!\w)", lambda _: default, text)
+    word = field.zero if isinstance(field, Int) and field.zero and not field.default else field.default
+    return re.sub(rf"(?:Default|默认) {re.escape(str(word))}(?!\w)", lambda _: default, text)
 
 
 class _Parts:
