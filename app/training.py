@@ -13,8 +13,7 @@ from netwright.app.runs.phases import Lifecycle, Phase, Step
 from netwright.app.runs.queue_follower import QueueFollower, title_in_words, training_request
 from netwright.app.shell import Shell
 from netwright.app.user_code_tracker import UserCodeTracker
-from netwright.designer.engine_messages import message_text
-from netwright.designer.language import listed, named, tr
+from netwright.designer.language import listed, tr
 from netwright.designer.settings import settings
 from netwright.engine.core.errors import UserError
 from netwright.engine.core.own_files import SUFFIX
@@ -323,7 +322,7 @@ class Training(QObject):
         self._look_for_next()
 
     def _on_unseen_ended(self, folder: "RunFolder", outcome: "Outcome") -> None:
-        self._shell.hint(named(title_in_words(folder), message_text(outcome.sentence())))
+        self._shell.hint(f"{title_in_words(folder)}: {outcome.sentence()}")
         self._notifier.notify(title_in_words(folder), outcome.sentence(), is_bad=outcome.state in ("failed", "lost"))
         self.state_changed.emit()
         self._look_for_next()
