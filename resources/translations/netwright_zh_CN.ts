@@ -17979,11 +17979,6 @@ Range: 0.005 to 0.5</source>
         <translation>它已损坏。</translation>
     </message>
     <message>
-        <source>It is ended after</source>
-        <comment>engine message</comment>
-        <translation>它将被终止，在</translation>
-    </message>
-    <message>
         <source>It is not in the list of your jobs, and nothing is contacted.</source>
         <comment>engine message</comment>
         <translation>它不在您的作业列表中，因此不会联系任何主机。</translation>
@@ -21999,11 +21994,6 @@ Range: 0.005 to 0.5</source>
         <translation>工程从随机数开始：没有可保留的内容。</translation>
     </message>
     <message>
-        <source>The project&apos;s code in {name} lies outside of its folder and is not copied to a cluster.</source>
-        <comment>engine message</comment>
-        <translation>{name} 中的工程代码位于其文件夹之外，不会复制到集群。</translation>
-    </message>
-    <message>
         <source>The project&apos;s data cannot be read here: the file names neither classes nor columns.</source>
         <comment>engine message</comment>
         <translation>无法在此读取工程的数据：文件不含类别和列的名称。</translation>
@@ -25179,6 +25169,11 @@ Range: 0.005 to 0.5</source>
         <translation>{text} 保留所有通道：{reason}。</translation>
     </message>
     <message>
+        <source>{threads} thread(s)</source>
+        <comment>engine message</comment>
+        <translation>{threads} 个线程</translation>
+    </message>
+    <message>
         <source>{value} of {size} bytes</source>
         <comment>engine message</comment>
         <translation>{size} 字节的 {value}</translation>
@@ -25227,6 +25222,14 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>As ONNX or as a PyTorch file. In a terminal, &apos;netwright-engine endpoint&apos; serves it over HTTP</source>
         <translation>导出为 ONNX 或 PyTorch 文件。在终端中，“netwright-engine endpoint”通过 HTTP 提供它的服务</translation>
+    </message>
+    <message>
+        <source>GPUs per worker, with a process for each</source>
+        <translation>每个工作单元的 GPU 数，每个 GPU 一个进程</translation>
+    </message>
+    <message>
+        <source>GPUs per worker, with a process for each. Default 0: workers compute on the CPU. With GPUs, only workers with GPUs of their own compute</source>
+        <translation>每个工作单元的 GPU 数，每个 GPU 一个进程。默认 0：工作单元在 CPU 上计算。使用 GPU 时，只有拥有自己 GPU 的工作单元参与计算</translation>
     </message>
     <message>
         <source>It and all layers before it keep their weights</source>
@@ -28725,10 +28728,6 @@ Range: 0.005 to 0.5</source>
         <translation>每次试验的 GPU 数。默认 1。有多个时，试验采用数据并行</translation>
     </message>
     <message>
-        <source>GPUs per worker. Default 0: workers compute on the CPU. With GPUs, only workers with one of their own compute</source>
-        <translation>每个工作单元的 GPU 数。默认 0：工作单元在 CPU 上计算。使用 GPU 时，只有拥有自己 GPU 的工作单元参与计算</translation>
-    </message>
-    <message>
         <source>GPUs that the trials may use together. Default all, or those that the environment names</source>
         <translation>各试验可共同使用的 GPU。默认：全部，或环境所指定的 GPU</translation>
     </message>
@@ -28859,6 +28858,10 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Keeps what the network answers for some validation samples. Default spread. At each validation, at most 24 times and 2 % of the time; not in trials of experiments and on pipelines</source>
         <translation>保存网络对部分验证样本的预测结果。默认 spread。在每次验证时进行，最多 24 次且最多占 2 % 的时间；在实验的试验和流水线中不进行</translation>
+    </message>
+    <message>
+        <source>Keras</source>
+        <translation>Keras</translation>
     </message>
     <message>
         <source>Keys of the network and those of the file that fill them, such as fc_2.weight=head.weight, for weights that are not found by layer or by name. Nothing behind the = leaves a weight as it starts</source>
@@ -29325,6 +29328,10 @@ Range: 0.005 to 0.5</source>
         <translation>共用偏移和缩放的数值。默认 channel。MATLAB：NormalizationDimension</translation>
     </message>
     <message>
+        <source>ONNX</source>
+        <translation>ONNX</translation>
+    </message>
+    <message>
         <source>Of 8 validation samples, evenly spaced</source>
         <translation>均匀选取的 8 个验证样本的预测结果</translation>
     </message>
@@ -29459,6 +29466,10 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>Program that starts the workers. Default ray</source>
         <translation>启动工作单元的程序。默认 ray</translation>
+    </message>
+    <message>
+        <source>PyTorch source of Netwright</source>
+        <translation>Netwright 的 PyTorch 源代码</translation>
     </message>
     <message>
         <source>Python file with a function initialize(values), called before each trial. Default none. It may return other values by path; FILE.py:NAME for a function of another name</source>
@@ -30077,6 +30088,10 @@ Range: 0.005 to 0.5</source>
         <translation>在支持的 GPU 上为 tf32；否则，以及对于 lbfgs 和 lm，为 fp32</translation>
     </message>
     <message>
+        <source>torch.export</source>
+        <translation>torch.export</translation>
+    </message>
+    <message>
         <source>√(real² + imaginary²); 10⁻⁶ at zero, so that the gradient stays finite</source>
         <translation>√(实部² + 虚部²)；零处为 10⁻⁶，使梯度保持有限</translation>
     </message>
@@ -30161,9 +30176,24 @@ Range: 0.005 to 0.5</source>
         <translation>，每个工作单元 {per_worker} 个</translation>
     </message>
     <message>
+        <source>1 GPU</source>
+        <comment>engine message</comment>
+        <translation>1 个 GPU</translation>
+    </message>
+    <message>
         <source>1 column ({names})</source>
         <comment>engine message</comment>
         <translation>1 列（{names}）</translation>
+    </message>
+    <message>
+        <source>1 process with {each}</source>
+        <comment>engine message</comment>
+        <translation>1 个进程，有 {each}</translation>
+    </message>
+    <message>
+        <source>1 thread</source>
+        <comment>engine message</comment>
+        <translation>1 个线程</translation>
     </message>
     <message>
         <source>A CSV table, Excel sheet, Parquet file or JSON records, with a response column</source>
@@ -30271,6 +30301,16 @@ Range: 0.005 to 0.5</source>
         <translation>“{name}”的各列，按此顺序：{column_names}。</translation>
     </message>
     <message>
+        <source>Connect {ends}, or remove it.</source>
+        <comment>engine message</comment>
+        <translation>请连接 {ends}，或将其移除。</translation>
+    </message>
+    <message>
+        <source>Connect {ends}, or remove them.</source>
+        <comment>engine message</comment>
+        <translation>请连接 {ends}，或将它们移除。</translation>
+    </message>
+    <message>
         <source>DIR and --output both say where to write.</source>
         <comment>engine message</comment>
         <translation>DIR 和 --output 都指定了写入位置。</translation>
@@ -30294,6 +30334,11 @@ Range: 0.005 to 0.5</source>
         <source>Each worker is pinned to its own cores.</source>
         <comment>engine message</comment>
         <translation>每个工作单元绑定到各自的若干个核。</translation>
+    </message>
+    <message>
+        <source>Each worker of the profile has {per_worker} GPUs, and a process for each.</source>
+        <comment>engine message</comment>
+        <translation>该配置的每个工作单元有 {per_worker} 个 GPU，每个 GPU 一个进程。</translation>
     </message>
     <message>
         <source>Entry {id} of the queue is not at work: it is {state}.</source>
@@ -30391,6 +30436,11 @@ Range: 0.005 to 0.5</source>
         <translation>请冻结它前面的部分、训练它后面的部分，或将它替换为可学习的层。</translation>
     </message>
     <message>
+        <source>It is ended after {patience_s} seconds of that.</source>
+        <comment>engine message</comment>
+        <translation>持续 {patience_s} 秒后将结束该工作单元。</translation>
+    </message>
+    <message>
         <source>It is kept.</source>
         <comment>engine message</comment>
         <translation>予以保留。</translation>
@@ -30399,6 +30449,16 @@ Range: 0.005 to 0.5</source>
         <source>It is kept{why}</source>
         <comment>engine message</comment>
         <translation>予以保留{why}</translation>
+    </message>
+    <message>
+        <source>It ran on {answer}</source>
+        <comment>engine message</comment>
+        <translation>已在 {answer} 上运行</translation>
+    </message>
+    <message>
+        <source>It ran on {answer}, with {answer_2} core(s)</source>
+        <comment>engine message</comment>
+        <translation>已在 {answer} 上运行，有 {answer_2} 个核</translation>
     </message>
     <message>
         <source>It trains with {solver} for up to {epochs} epochs of mini-batches of {batch}: about {time} on two cores.</source>
@@ -30414,6 +30474,21 @@ Range: 0.005 to 0.5</source>
         <source>Its log is {log}.</source>
         <comment>engine message</comment>
         <translation>其日志为 {log}。</translation>
+    </message>
+    <message>
+        <source>Keeps its weights: Freeze is on in its block &apos;{frozen_block}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>保留其权重：其所在模块“{frozen_block}”的“冻结”已打开。</translation>
+    </message>
+    <message>
+        <source>Keeps its weights: Freeze is on.</source>
+        <comment>engine message</comment>
+        <translation>保留其权重：“冻结”已打开。</translation>
+    </message>
+    <message>
+        <source>Keeps its weights: frozen up to &apos;{target}&apos;.</source>
+        <comment>engine message</comment>
+        <translation>保留其权重：冻结到“{target}”为止。</translation>
     </message>
     <message>
         <source>Left out: {left_out} (data.left_out).</source>
@@ -30436,9 +30511,19 @@ Range: 0.005 to 0.5</source>
         <translation>缺失值取 {gaps}，均来自训练行。</translation>
     </message>
     <message>
+        <source>Name a new folder.</source>
+        <comment>engine message</comment>
+        <translation>请指定一个新文件夹。</translation>
+    </message>
+    <message>
         <source>Name a run, or a project with weights and data.</source>
         <comment>engine message</comment>
         <translation>请指定一次运行，或带有权重和数据的项目。</translation>
+    </message>
+    <message>
+        <source>Name files.</source>
+        <comment>engine message</comment>
+        <translation>请指定文件。</translation>
     </message>
     <message>
         <source>Name the target array in the field Response.</source>
@@ -30526,6 +30611,16 @@ Range: 0.005 to 0.5</source>
         <translation>请改为对权重剪枝（不带 --structured）。</translation>
     </message>
     <message>
+        <source>Ray {version}, {nodes} node(s), {cores} core(s)</source>
+        <comment>engine message</comment>
+        <translation>Ray {version}，{nodes} 个节点，{cores} 个核</translation>
+    </message>
+    <message>
+        <source>Samples in memory are not sent to a cluster.</source>
+        <comment>engine message</comment>
+        <translation>内存中的样本不会发送到集群。</translation>
+    </message>
+    <message>
         <source>Sequences: a table (CSV, Parquet) or array (NumPy, MATLAB) each, in class folders or in a list, or one long table of all</source>
         <comment>engine message</comment>
         <translation>序列：每个序列一个表（CSV、Parquet）或一个数组（NumPy、MATLAB），位于类别文件夹中或列表中，或全部在一个长表中</translation>
@@ -30534,6 +30629,11 @@ Range: 0.005 to 0.5</source>
         <source>Set NETWRIGHT_HOME to a folder with room.</source>
         <comment>engine message</comment>
         <translation>请将 NETWRIGHT_HOME 设为有空间的文件夹。</translation>
+    </message>
+    <message>
+        <source>Set coordinator=cluster for a profile of Ray, or use one of Slurm, or of hosts over ssh.</source>
+        <comment>engine message</comment>
+        <translation>对于 Ray 配置，请设置 coordinator=cluster，或使用 Slurm 配置或通过 ssh 连接主机的配置。</translation>
     </message>
     <message>
         <source>Store it as tensor.to_dense() or float32.</source>
@@ -30556,6 +30656,16 @@ Range: 0.005 to 0.5</source>
         <translation>数据位于 {text}，这是另一个系统的路径。</translation>
     </message>
     <message>
+        <source>The files of the answer cannot be written: {value}.</source>
+        <comment>engine message</comment>
+        <translation>无法写入回答的文件：{value}。</translation>
+    </message>
+    <message>
+        <source>The job has ended without an answer.</source>
+        <comment>engine message</comment>
+        <translation>作业已结束，但没有回答。</translation>
+    </message>
+    <message>
         <source>The largest mini-batch is {batch} sample(s){each}.</source>
         <comment>engine message</comment>
         <translation>最大的小批量是 {batch} 个样本{each}。</translation>
@@ -30574,6 +30684,16 @@ Range: 0.005 to 0.5</source>
         <source>The pattern {pattern} of {things} holds no {mark}, or several.</source>
         <comment>engine message</comment>
         <translation>模式 {pattern}（{things}）中没有 {mark}，或有多个。</translation>
+    </message>
+    <message>
+        <source>The profile &apos;{name}&apos; takes no jobs: their coordinator is on this machine.</source>
+        <comment>engine message</comment>
+        <translation>配置 &apos;{name}&apos; 不接受作业：其协调进程在本机上。</translation>
+    </message>
+    <message>
+        <source>The project&apos;s code in {file} lies outside of its folder and is not copied to a cluster.</source>
+        <comment>engine message</comment>
+        <translation>{file} 中的工程代码位于其文件夹之外，不会复制到集群。</translation>
     </message>
     <message>
         <source>The results of formulas that were never computed are not in the file: open the workbook in Excel or LibreOffice and save it.</source>
@@ -30601,6 +30721,11 @@ Range: 0.005 to 0.5</source>
         <translation>第 {iteration} 次迭代的检查点的权重。</translation>
     </message>
     <message>
+        <source>With --detach name a file: -o FILE.csv.</source>
+        <comment>engine message</comment>
+        <translation>使用 --detach 时请指定文件：-o FILE.csv。</translation>
+    </message>
+    <message>
         <source>Write each sequence there as a CSV table (writematrix(x, &apos;x.csv&apos;) in MATLAB, numpy.savetxt in Python), or all of them into one file of arrays</source>
         <comment>engine message</comment>
         <translation>请把其中每个序列写成 CSV 表格（MATLAB 中用 writematrix(x, &apos;x.csv&apos;)，Python 中用 numpy.savetxt），或把它们全部写入一个数组文件</translation>
@@ -30621,6 +30746,11 @@ Range: 0.005 to 0.5</source>
         <translation>类别</translation>
     </message>
     <message>
+        <source>cluster {name}, {count} worker(s) with {each} each</source>
+        <comment>engine message</comment>
+        <translation>集群 {name}，{count} 个工作单元，每个 {each}</translation>
+    </message>
+    <message>
         <source>column</source>
         <comment>engine message</comment>
         <translation>列</translation>
@@ -30639,6 +30769,11 @@ Range: 0.005 to 0.5</source>
         <source>devices</source>
         <comment>engine message</comment>
         <translation>设备</translation>
+    </message>
+    <message>
+        <source>each worker of a pipeline has some of the layers, and only one worker records them</source>
+        <comment>engine message</comment>
+        <translation>流水线的每个工作单元只有部分层，而只有一个工作单元进行记录</translation>
     </message>
     <message>
         <source>features</source>
@@ -31226,6 +31361,11 @@ Range: 0.005 to 0.5</source>
         <translation>需要 {want} 个维度，其中第一个为批量，而实际有 {rank} 个</translation>
     </message>
     <message>
+        <source>netwright-engine cluster edit {name} --set gpus_per_worker=1.</source>
+        <comment>engine message</comment>
+        <translation>netwright-engine cluster edit {name} --set gpus_per_worker=1。</translation>
+    </message>
+    <message>
         <source>netwright-engine doctor PROJECT</source>
         <comment>engine message</comment>
         <translation>netwright-engine doctor PROJECT</translation>
@@ -31359,6 +31499,11 @@ Range: 0.005 to 0.5</source>
         <source>not a project file: {too_deep}.</source>
         <comment>engine message</comment>
         <translation>不是工程文件：{too_deep}。</translation>
+    </message>
+    <message>
+        <source>not tried, since this has not passed: {title}</source>
+        <comment>engine message</comment>
+        <translation>未尝试，因为以下阶段未通过：{title}</translation>
     </message>
     <message>
         <source>note and tags</source>
@@ -31996,6 +32141,11 @@ Range: 0.005 to 0.5</source>
         <translation>在批量的样本上求和</translation>
     </message>
     <message>
+        <source>sums {slowest} MB/s; each worker multiplies matrices with {flops} to {flops_2} GFLOP/s</source>
+        <comment>engine message</comment>
+        <translation>求和速度 {slowest} MB/s；每个工作单元以 {flops} 到 {flops_2} GFLOP/s 进行矩阵乘法</translation>
+    </message>
+    <message>
         <source>swa has a separate learn rate, which validations do not lower.</source>
         <comment>engine message</comment>
         <translation>swa 有单独的学习率，不随验证降低。</translation>
@@ -32281,6 +32431,11 @@ Range: 0.005 to 0.5</source>
         <translation>层分为 {stages} 个阶段，而有 {workers} 个工作单元。</translation>
     </message>
     <message>
+        <source>the layers of a compiled network cannot be recorded; use acceleration none</source>
+        <comment>engine message</comment>
+        <translation>无法记录已编译网络的层；请将加速设为 none</translation>
+    </message>
+    <message>
         <source>the layout &apos;{layout}&apos;</source>
         <comment>engine message</comment>
         <translation>布局“{layout}”</translation>
@@ -32421,6 +32576,11 @@ Range: 0.005 to 0.5</source>
         <translation>求解器 lm</translation>
     </message>
     <message>
+        <source>the solver lm computes a Jacobian of all samples, and no gradient</source>
+        <comment>engine message</comment>
+        <translation>求解器 lm 计算所有样本的雅可比矩阵，而不计算梯度</translation>
+    </message>
+    <message>
         <source>the solver lm computes a loss of its own.</source>
         <comment>engine message</comment>
         <translation>求解器 lm 计算自己的损失。</translation>
@@ -32534,6 +32694,11 @@ Range: 0.005 to 0.5</source>
         <source>there is no &apos;{value}&apos;.</source>
         <comment>engine message</comment>
         <translation>没有“{value}”。</translation>
+    </message>
+    <message>
+        <source>there is no command {command}</source>
+        <comment>engine message</comment>
+        <translation>没有命令 {command}</translation>
     </message>
     <message>
         <source>there is no data to measure it on</source>
@@ -32876,6 +33041,11 @@ Range: 0.005 to 0.5</source>
         <translation>试验 {number} 达到了 {target}</translation>
     </message>
     <message>
+        <source>trials share a GPU, and a worker of the cluster profile {name} has {gpus_per_worker}.</source>
+        <comment>engine message</comment>
+        <translation>多个试验共用一个 GPU，而集群配置 {name} 的一个工作单元有 {gpus_per_worker} 个。</translation>
+    </message>
+    <message>
         <source>trials with several objectives are not pruned.</source>
         <comment>engine message</comment>
         <translation>有多个目标的试验不会被剪枝。</translation>
@@ -32909,6 +33079,11 @@ Range: 0.005 to 0.5</source>
         <source>unset OMP_NUM_THREADS</source>
         <comment>engine message</comment>
         <translation>unset OMP_NUM_THREADS</translation>
+    </message>
+    <message>
+        <source>up to {threads} threads</source>
+        <comment>engine message</comment>
+        <translation>最多 {threads} 个线程</translation>
     </message>
     <message>
         <source>validation and test together take {total} of the data; leave at least 5 % to train.</source>
@@ -33221,6 +33396,16 @@ Range: 0.005 to 0.5</source>
         <translation>已完成 {amount}</translation>
     </message>
     <message>
+        <source>{answers} worker(s) agree on the sum of {answers_2} numbers</source>
+        <comment>engine message</comment>
+        <translation>{answers} 个工作单元对 {answers_2} 个数的和一致</translation>
+    </message>
+    <message>
+        <source>{answers} worker(s) on {hosts}</source>
+        <comment>engine message</comment>
+        <translation>{answers} 个工作单元，在 {hosts} 上</translation>
+    </message>
+    <message>
         <source>{are} left out because of damage: {examples}; data.bad_samples=fatal has them end a run.</source>
         <comment>engine message</comment>
         <translation>{are}因损坏而被排除：{examples}；data.bad_samples=fatal 会使其终止运行。</translation>
@@ -33389,6 +33574,11 @@ Range: 0.005 to 0.5</source>
         <source>{contradicting} sample(s) with the inputs of another one and other targets</source>
         <comment>engine message</comment>
         <translation>有 {contradicting} 个样本与另一样本的输入相同而目标不同</translation>
+    </message>
+    <message>
+        <source>{cores_per_worker} core(s)</source>
+        <comment>engine message</comment>
+        <translation>{cores_per_worker} 个核心</translation>
     </message>
     <message>
         <source>{counts} file(s) {title}</source>
@@ -33896,6 +34086,21 @@ Range: 0.005 to 0.5</source>
         <translation>{folder} 不是作业的文件夹</translation>
     </message>
     <message>
+        <source>{folder}: {free} GB free, written with {per_s} MB/s</source>
+        <comment>engine message</comment>
+        <translation>{folder}：可用 {free} GB，写入速度 {per_s} MB/s</translation>
+    </message>
+    <message>
+        <source>{folder}: {free} GB free, written with {per_s} MB/s, seen by all hosts</source>
+        <comment>engine message</comment>
+        <translation>{folder}：可用 {free} GB，写入速度 {per_s} MB/s，所有主机均可见</translation>
+    </message>
+    <message>
+        <source>{folder}: {free} GB free, written with {per_s} MB/s, seen by all nodes</source>
+        <comment>engine message</comment>
+        <translation>{folder}：可用 {free} GB，写入速度 {per_s} MB/s，所有节点均可见</translation>
+    </message>
+    <message>
         <source>{found} error(s), {found_2} warning(s)</source>
         <comment>engine message</comment>
         <translation>{found} 个错误，{found_2} 个警告</translation>
@@ -34056,6 +34261,16 @@ Range: 0.005 to 0.5</source>
         <translation>{label}没有可直接传递的输入。</translation>
     </message>
     <message>
+        <source>{label} has no input: the connection to it would be cut.</source>
+        <comment>engine message</comment>
+        <translation>{label}没有输入：通往它的连接会被切断。</translation>
+    </message>
+    <message>
+        <source>{label} has no output: the connections from it would be cut.</source>
+        <comment>engine message</comment>
+        <translation>{label}没有输出：来自它的连接会被切断。</translation>
+    </message>
+    <message>
         <source>{label} names {count} shards; at most {most_shards} can be read.</source>
         <comment>engine message</comment>
         <translation>{label} 指定了 {count} 个分片；最多可读取 {most_shards} 个。</translation>
@@ -34104,6 +34319,11 @@ Range: 0.005 to 0.5</source>
         <source>{learning} worker(s) at most, or</source>
         <comment>engine message</comment>
         <translation>最多 {learning} 个工作单元，或</translation>
+    </message>
+    <message>
+        <source>{left} left</source>
+        <comment>engine message</comment>
+        <translation>剩余 {left}</translation>
     </message>
     <message>
         <source>{levels} levels need at least {value} steps, the signal has {steps}.</source>
@@ -35376,6 +35596,11 @@ Range: 0.005 to 0.5</source>
         <translation>{path} 将只剩 {places} 列。</translation>
     </message>
     <message>
+        <source>{places} workers with {each} each</source>
+        <comment>engine message</comment>
+        <translation>{places} 个工作单元，每个 {each}</translation>
+    </message>
+    <message>
         <source>{place} cannot be written: {strerror}.</source>
         <comment>engine message</comment>
         <translation>无法写入 {place}：{strerror}。</translation>
@@ -35516,6 +35741,11 @@ Range: 0.005 to 0.5</source>
         <translation>{purpose}缓存文件夹，而它无法使用：{reason}。</translation>
     </message>
     <message>
+        <source>{reach_s}, reached at {address}</source>
+        <comment>engine message</comment>
+        <translation>{reach_s}，地址 {address}</translation>
+    </message>
+    <message>
         <source>{reaching} split has</source>
         <comment>engine message</comment>
         <translation>{reaching} 部分</translation>
@@ -35599,6 +35829,11 @@ Range: 0.005 to 0.5</source>
         <source>{rows} rows were converted once, to {size} in the cache folder, and are read from there.</source>
         <comment>engine message</comment>
         <translation>{rows} 行已一次性转换为缓存文件夹中的 {size}，并从那里读取。</translation>
+    </message>
+    <message>
+        <source>{samples_per_second} samples/s</source>
+        <comment>engine message</comment>
+        <translation>{samples_per_second} 个样本/秒</translation>
     </message>
     <message>
         <source>{samples} training sample(s) in batches of {batch}.</source>
@@ -36221,11 +36456,6 @@ Range: 0.005 to 0.5</source>
         <translation>{text}：应为目标值，例如 validation.accuracy&gt;=0.98。</translation>
     </message>
     <message>
-        <source>{text}{patience_s} seconds of that.</source>
-        <comment>engine message</comment>
-        <translation>{text}其中 {patience_s} 秒。</translation>
-    </message>
-    <message>
         <source>{token_file} cannot be read: {value}.</source>
         <comment>engine message</comment>
         <translation>无法读取 {token_file}：{value}。</translation>
@@ -36733,7 +36963,7 @@ Range: 0.005 to 0.5</source>
     <message>
         <source>{where}{replies} of {num_workers} worker(s) have answered</source>
         <comment>engine message</comment>
-        <translation>{where}{num_workers} 个工作单元中有 {replies} 个已回答</translation>
+        <translation>{where}{replies} 个工作单元已回答（共 {num_workers} 个）</translation>
     </message>
     <message>
         <source>{which} of the training rows</source>

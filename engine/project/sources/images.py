@@ -343,20 +343,20 @@ def _labels(peek: Peek) -> tuple[str, str]:
     """Return the table in a folder that names images, with or without their suffixes, and the folder of most of these;
     empty texts where there is none. A table of a competition's training comes before one of its test."""
     stems = {inside: {PurePath(name).stem for name in names if is_image(name)} for inside, names in peek.tree.items()}
-    found: list[tuple[bool, bool, str, str]] = []
+    candidates: list[tuple[bool, bool, str, str]] = []
     for name in peek.tree.get("", ()):
         if not name.lower().endswith(TABLE_SUFFIXES):
             continue
         table = Peek(peek.path / name).table
         columns = [set(table.column(place)) for place in range(len(table.dialect.names)) if table.rows]
         for cells in columns:
-            named = {_stem(cell) for cell in cells}
-            hits = {inside: len(named & of_images) for inside, of_images in stems.items()}
+            cell_stems = {_stem(cell) for cell in cells}
+            hits = {inside: len(cell_stems & of_images) for inside, of_images in stems.items()}
             if 2 * sum(hits.values()) > len(cells) > 0 and len(columns) > 1:
                 best = max(hits, key=lambda inside: hits[inside])
                 place = best if hits[best] == sum(hits.values()) else ""
-                found.append((bool(_OF_TEST.search(name)), not LABEL_NAMES.search(name), name, place))
-    return min(found)[2:] if found else ("", "")
+                candidates.append((bool(_OF_TEST.search(name)), not LABEL_NAMES.search(name), name, place))
+    return min(candidates)[2:] if candidates else ("", "")
 
 
 def _stem(cell: str) -> str:
