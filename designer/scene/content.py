@@ -67,7 +67,7 @@ def content_of(
     value = health.silent if health is not None and health.silent else short_value(type.short_value())
     label = layer_label(type.label)
     if layer.bypassed:
-        detail, value = f"{tr('Bypassed')} · {label}", ""
+        detail, value = tr("Bypassed") + f" · {label}", ""
     elif layer.weights_of:
         detail, value = tr("Same weights as {name}", name=network.layers[layer.weights_of].name), ""
     else:

@@ -120,7 +120,7 @@ def test_environment_before_choice_before_system(
     monkeypatch, qapp, use, variable: str, choice: str, system: list[str], expected: str
 ) -> None:
     class System(QLocale):
-        def uiLanguages(self) -> list[str]:
+        def uiLanguages(self, *_: object) -> list[str]:
             return system
 
     monkeypatch.setenv(language.VARIABLE, variable)
