@@ -37,7 +37,8 @@ class _Reading:
     num_planned: int = 0
     stamp: tuple[int, int] = (0, 0)
     """Modification times of the definition and of the log that were read."""
-    is_alive: bool = False
+    life: str = ""
+    """`running` where a runner is at work, `starting` before that, else `lost`."""
     reader: TrialsReader | None = None
     shown: TrialFolder | None = None
     not_before: float = 0.0
@@ -87,9 +88,9 @@ class TrialFolders(FolderSource):
 def _read(reading: _Reading, ended: float) -> bool:
     """Read on until a time; return whether there is more. Raises `UserError` and `OSError`."""
     folder = reading.folder
-    is_alive = folder.is_alive()
+    life = "running" if folder.is_alive() else "starting" if folder.is_new(reading.info) else "lost"
     stamp = folder.project.stat().st_mtime_ns, folder.trials.stat().st_mtime_ns
-    if (stamp, is_alive) == (reading.stamp, reading.is_alive) or time.monotonic() < reading.not_before:
+    if (stamp, life) == (reading.stamp, reading.life) or time.monotonic() < reading.not_before:
         return False
     if time.monotonic() > ended:
         return True
@@ -103,9 +104,9 @@ def _read(reading: _Reading, ended: float) -> bool:
         reader.read()
         if time.monotonic() > ended and reader.is_behind:
             return True
-    reading.info, reading.stamp, reading.is_alive = folder.read_info(), stamp, is_alive
+    reading.info, reading.stamp, reading.life = folder.read_info(), stamp, life
     reading.shown = _folder(reading, list(reader.trials.values()))
-    if not is_alive:
+    if life == "lost":
         reading.reader = None
     now = time.monotonic()
     reading.not_before = now + REST * (now - began)
@@ -114,8 +115,7 @@ def _read(reading: _Reading, ended: float) -> bool:
 
 def _folder(reading: _Reading, trials: Sequence[Trial]) -> TrialFolder:
     info = reading.info
-    state = info.state if info.state in ENDS or reading.is_alive else "lost"
-    state = "running" if reading.is_alive else state
+    state = reading.life if reading.life == "running" or info.state not in ENDS else info.state
     objective = info.objectives[0] if info.objectives else ""
     best = ranked(trials, objective)[:MOST_TRIALS] if objective else []
     listed = best or [trial for trial in trials if trial.runs][-MOST_TRIALS:]

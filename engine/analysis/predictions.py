@@ -345,8 +345,10 @@ def _arrays(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
     """Yield samples of array files."""
     if source.suffix.lower() in NO_ARRAYS:
         raise UserError(f"{source} does not hold what the network takes. Expected {expected_of(record)}.")
-    by_name = headers(source)
-    if len(record.inputs) == 1:
+    is_alone = len(record.inputs) == 1
+    # A .npy file stands for those beside it only where a network takes several.
+    by_name = headers(source, files=[source] if is_alone and source.suffix.lower() == ".npy" else ())
+    if is_alone:
         raw: Any = [_only_array(record.inputs[0], by_name, source).read()]
     else:
         names = {preparation.source or preparation.name for preparation in record.inputs}
@@ -363,13 +365,11 @@ def _arrays(record: Preparation, source: Path, size: int) -> Iterator[Batch]:
 
 
 def _only_array(preparation: InputPreparation, by_name: Mapping[str, StoredArray], source: Path) -> StoredArray:
-    """Return the array for a network with one input: that of its name, the named file of a folder of `.npy` files, the
-    only array, the only one that fits, or `x`. Raises `UserError`."""
+    """Return the array for a network with one input: that of its name, the only array, the only one that fits, or
+    `x`. Raises `UserError`."""
     for name in (preparation.source, preparation.name):
         if name and name in by_name:
             return by_name[name]
-    if source.suffix.lower() == ".npy" and source.stem in by_name:
-        return by_name[source.stem]
     fitting = [h for h in by_name.values() if fits(preparation, with_channels_first(preparation, h.shape))]
     for some in (list(by_name.values()), fitting, [by_name["x"]] if "x" in by_name else []):
         if len(some) == 1:

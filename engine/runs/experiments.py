@@ -44,6 +44,8 @@ from netwright.engine.user_code import registry
 INFO_LIMIT_BYTES = 2**20
 LOG_LIMIT_BYTES = 2**28
 REQUEST_LIMIT_BYTES = 4096
+START_S = 60.0
+"""Time in which a runner takes up a new experiment, at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,9 +162,17 @@ class ExperimentFolder:
         return is_locked(self.lock)
 
     def state(self) -> str:
-        """Return the state; `lost` where it is not an end and no runner is at work."""
-        state = self.read_info().state
-        return state if state in ENDS or self.is_alive() else "lost"
+        """Return the state; where it is not an end and no runner is at work, `starting` for a new experiment that none
+        has taken up, else `lost`."""
+        info = self.read_info()
+        if info.state in ENDS or self.is_alive():
+            return info.state
+        return "starting" if self.is_new(info) else "lost"
+
+    def is_new(self, info: ExperimentInfo) -> bool:
+        """Return whether the experiment has just been made, and no runner has begun a trial yet."""
+        has_trials = self.trials.exists() and self.trials.stat().st_size > 0
+        return not has_trials and 0 <= time.time() - info.created < START_S
 
     def read_trials(self) -> list[Trial]:
         """Return all trials in the order of their numbers."""

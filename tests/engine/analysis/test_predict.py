@@ -83,7 +83,8 @@ def test_a_single_array_is_the_input_whatever_its_name_and_without_its_channel(p
     with np.load(pictures / "arrays.npz") as file:
         picture, y = file["picture"], file["y"]
     np.save(tmp_path / "some.npy", picture[:, 0])
-    np.save(tmp_path / "other.npy", picture)  # of the same folder, but not named
+    np.save(tmp_path / "picture.npy", picture[::-1])  # of the same folder and called as the input, but not named
+    (tmp_path / "damaged.npy").write_bytes(b"nothing")
     np.savez(tmp_path / "two.npz", y=y, grey=picture[:, 0])
     expected = classes(pictures / "run", pictures / "arrays.npz")
     assert classes(pictures / "run", tmp_path / "some.npy") == expected

@@ -10,6 +10,7 @@ import pytest
 
 from netwright.engine.core.errors import RunError, UserError
 from netwright.engine.runs.experiments import (
+    START_S,
     ExperimentFolder,
     ExperimentInfo,
     create_experiment,
@@ -74,12 +75,17 @@ def test_a_project_finds_its_experiments(folder: ExperimentFolder, tmp_path: Pat
 
 
 def test_one_runner_at_a_time(folder: ExperimentFolder) -> None:
+    assert folder.state() == "starting"
+    folder.update_info(created=time.time() - 2 * START_S)
     assert folder.state() == "lost", "no runner is at work, and it has not ended"
     lock = hold(folder)
     assert folder.state() == "running"
     with pytest.raises(RunError, match="already at work"):
         hold(replace(folder))
     os.close(lock)
+    folder.update_info(created=time.time())
+    folder.trials.write_text("{}\n")
+    assert folder.state() == "lost", "a runner has been at work"
 
 
 def test_ten_thousand_trials_are_read_at_once(folder: ExperimentFolder) -> None:
