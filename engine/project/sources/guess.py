@@ -38,7 +38,12 @@ def guesses(path: Path) -> list[Guess]:
 
 
 def _of(peek: Peek) -> list[Guess]:
-    return [guess for source in SOURCES.values() if (guess := source.guess(peek)) is not None]
+    """Return the guess of each source; folders named after splits are no classes, but a table or a folder of masks may
+    say these."""
+    candidates = [guess for source in SOURCES.values() if (guess := source.guess(peek)) is not None]
+    folders = [inside for inside in peek.tree if inside and "/" not in inside]
+    are_splits = len(folders) > 1 and all(name.lower() in SPLIT_NAMES for name in folders)
+    return [guess for guess in candidates if not are_splits or any(map(_is_path, guess.options.values()))]
 
 
 def _beside_test(peek: Peek) -> list[Guess]:

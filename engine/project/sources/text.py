@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netwright.engine.core.errors import FieldError
 from netwright.engine.core.fields import Bool, Choice, ColumnNames, FilePath, Int
 from netwright.engine.core.records import Record
-from netwright.engine.project.sources.converted_tables import CONVERTED
+from netwright.engine.project.sources.converted_tables import CONVERTED, as_csv
 from netwright.engine.project.sources.csv_dialect import Beginning
 from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
 from netwright.engine.project.sources.table import response_of
@@ -39,6 +39,8 @@ def _has_responses(options: Any) -> bool:
     return bool(options.text_goal == "response" or (options.text_goal == "auto" and not is_file))
 
 
+MOST_TABLES = 4
+"""Texts of a folder that are looked at for columns of numbers."""
 _NUMBERS = re.compile(r"[-+\d.eE ]*")
 
 
@@ -194,7 +196,10 @@ class TextFiles(SourceType):
                 more = "more than " if peek.is_cut else ""
                 reason = f"{len(folders):,} subfolders with {more}{total:,} texts: one class each"
                 return Guess(self.key, 0.95, reason, {"text_goal": "response"} if counts.get("") else {})
-            count = counts.get("", 0)
+            texts = [peek.path / name for name in peek.tree.get("", ()) if is_text(name)]
+            if any(as_csv(path).path != path for path in texts[:MOST_TABLES]):
+                return None  # numbers in columns
+            count = len(texts)
             is_most = 2 * count >= sum(map(len, peek.tree.values()))
             reason = f"The folder holds {count:,} texts without classes"
             return Guess(self.key, 0.7 if is_most else 0.4, reason) if count else None

@@ -453,6 +453,13 @@ def test_the_columns_of_texts_and_responses_are_seen(
     assert (guess.options.get("response", ""), guess.options.get("text_column", "")) == options
 
 
+def test_numbers_in_columns_are_no_texts(tmp_path: Path) -> None:
+    for split in ("train", "test"):
+        files(tmp_path, f"{split}/y_{split}.txt")
+        np.savetxt(tmp_path / split / f"X_{split}.txt", np.arange(40).reshape(10, 4) / 7)
+    assert guesses(tmp_path) == []
+
+
 def test_texts_with_other_files_beside_their_class_folders(tmp_path: Path) -> None:
     files(tmp_path, *(f"{kind}/{number}.txt" for kind in ("pos", "neg", "unsup") for number in range(4)), "urls.txt")
     assert guesses(tmp_path)[0].reason == "2 subfolders with 8 texts: one class each"
