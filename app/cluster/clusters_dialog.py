@@ -125,7 +125,7 @@ class ClustersDialog(Dialog):
         right.addWidget(list_side)
         right.addWidget(self._area)
         right.setStretchFactor(1, 1)
-        right.setSizes([250, 730])
+        right.setSizes([190, 790])
         right.setChildrenCollapsible(False)
         bottom = QHBoxLayout()
         bottom.setContentsMargins(16, 12, 24, 14)

@@ -124,8 +124,13 @@ class FieldLabel(QLabel):
         menu.deleteLater()
 
 
+LEAST_HELP = 72
+"""Width in pixels below which a cut line of help says nothing."""
+
+
 class HelpLine(QLabel):
-    """One line of help beside a field, elided at its end where it has no room. The tooltip says all."""
+    """One line of help beside a field, elided at its end where it has no room, and left out where that would leave a
+    few letters. The tooltip says all."""
 
     clicked = Signal()
 
@@ -137,6 +142,8 @@ class HelpLine(QLabel):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the label as far as there is room."""
+        if self.width() < LEAST_HELP < self.fontMetrics().horizontalAdvance(self.text()):
+            return
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
         text = markup.elided(self.fontMetrics(), self.text(), Qt.TextElideMode.ElideRight, self.width())
