@@ -23,10 +23,10 @@ from netwright.engine.data.tables.csv_file import Columns, read_columns
 from netwright.engine.data.tables.csv_table import EXPECTED, CsvTable
 from netwright.engine.project.data import DataOptions
 from netwright.engine.project.sources.images import is_image
+from netwright.engine.project.sources.table import CLASS_NAMES
 
 LOOKED_AT = 1000
 """Number of rows by which the column of the files is found."""
-USUAL = ("label", "labels", "class", "category", "target")
 SPLIT_WORDS = frozenset({"train", "training", "val", "valid", "validation", "dev", "test", "testing"})
 FEW_ROWS = 2
 """Rows that each text of a column of classes has on average, at least."""
@@ -152,7 +152,7 @@ def _targets(columns: Columns, files: str, option: str, table: Path) -> tuple[tu
                     f"{table} has no column {quoted(name)} for classes.{hint} It has: {listed(others, 20)}."
                 )
         return names, []
-    usual = [name for name in others if name.strip().lower() in USUAL]
+    usual = [name for name in others if name.strip().lower() in CLASS_NAMES]
     if len(others) == 1 or len(usual) == 1:
         names = tuple((usual or others)[:1])
     else:

@@ -9,6 +9,7 @@ from netwright.engine.core.records import Record
 from netwright.engine.project.sources.csv_dialect import Beginning
 from netwright.engine.project.sources.number_texts import is_number_like
 from netwright.engine.project.sources.source_type import Guess, Peek, SourceType
+from netwright.engine.project.sources.table import CLASS_NAMES
 
 if TYPE_CHECKING:
     from netwright.engine.project.data import DataOptions
@@ -112,9 +113,6 @@ class AudioOptions(Record):
     )
 
 
-USUAL_CLASSES = ("category", "class", "label", "labels", "target")
-
-
 class Audio(SourceType):
     """Sounds in files."""
 
@@ -190,7 +188,7 @@ def _class_column(table: Beginning) -> str:
     """Return the column of classes by its name, where it is not the last one: the first that holds texts, else the
     first; empty where there is none."""
     names = table.dialect.names
-    usual = [place for place, name in enumerate(names) if name.strip().lower() in USUAL_CLASSES]
+    usual = [place for place, name in enumerate(names) if name.strip().lower() in CLASS_NAMES]
     if not usual or usual[-1] == len(names) - 1:
         return ""
     return names[next((place for place in usual if not all(map(is_number_like, table.column(place)))), usual[0])]

@@ -348,9 +348,11 @@ def _labels(peek: Peek) -> tuple[str, str]:
         if not name.lower().endswith(TABLE_SUFFIXES):
             continue
         table = Peek(peek.path / name).table
-        columns = [set(table.column(place)) for place in range(len(table.dialect.names)) if table.rows]
+        columns = [table.column(place) for place in range(len(table.dialect.names)) if table.rows]
         for cells in columns:
             cell_stems = {_stem(cell) for cell in cells}
+            if len(cell_stems) < len(cells):
+                continue  # a column of classes, such as 1 and 2 beside 1.jpg
             hits = {inside: len(cell_stems & of_images) for inside, of_images in stems.items()}
             if 2 * sum(hits.values()) > len(cells) > 0 and len(columns) > 1:
                 best = max(hits, key=lambda inside: hits[inside])

@@ -151,14 +151,16 @@ def _are_classes(cells: Sequence[str]) -> bool:
 
 
 def row_numbers_of(table: Beginning) -> list[str]:
-    """Return the columns of whole numbers, all different, whose names say that they number the rows."""
+    """Return the columns of whole numbers, all different, whose names say that they number the rows; none where fewer
+    than two others would be left."""
     places = [place for place, name in enumerate(table.dialect.names) if _ROW_NUMBER.fullmatch(name)]
     cells = {place: table.column(place) for place in places}
-    return [
+    numbers = [
         table.dialect.names[place]
         for place, values in cells.items()
         if len(values) > LEAST_ROWS and len(set(values)) == len(values) and all(map(str.isdecimal, values))
     ]
+    return numbers if sum(map(bool, table.dialect.names)) - len(numbers) > 1 else []
 
 
 def sentences(response: str, numbers: Sequence[str] = ()) -> Iterator[str]:
@@ -167,6 +169,10 @@ def sentences(response: str, numbers: Sequence[str] = ()) -> Iterator[str]:
         yield f"Column {quoted(response)} is the response"
     if numbers:
         yield f"Left out, since it numbers the rows: {', '.join(numbers)}"
+
+
+CLASS_NAMES = ("category", "class", "label", "labels", "target")
+"""Names of columns, in lower case, that hold the class of a file beside its name."""
 
 
 class Table(SourceType):

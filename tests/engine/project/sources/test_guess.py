@@ -325,6 +325,7 @@ def test_matrices_in_class_folders_are_sequences(tmp_path: Path) -> None:
         ([f"{i % 3},{i}.5,{i}.25" for i in range(30)], ("column_1", "")),  # as UCI's wine.data: no header
         ([f"{i}.5,{i % 3}" for i in range(30)], ("", "")),
         (["id,target", "1,2", "1,3", "2,2", "2,5"], ("", "")),  # several rows of one id
+        (["id,size", "1,2", "2,3", "3,2", "4,5"], ("", "")),  # nothing else to learn from
         (["paid,grid,y", "1,2,3", "2,3,4", "3,4,5", "4,5,6"], ("", "")),
     ],
 )
